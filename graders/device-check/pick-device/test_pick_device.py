@@ -1,0 +1,151 @@
+"""What is demanded of `pick_device`."""
+
+import random
+
+import pytest
+import torch
+
+from proctorch.judge.checks import fail, require
+from proctorch.wire import Named
+
+#: Built without any accelerator, and built for one that is not there.
+BARE = {"kind": None, "count": 0}
+DRIVERLESS = {"kind": None, "count": 0, "built": "cuda"}
+
+
+def machine(kind, count=1):
+    return {"kind": kind, "count": count}
+
+
+def kind_and_index(seen, *path):
+    """The type and the index (a text, empty for none) of the torch.device at `path`."""
+    value = seen.get(*path)
+    if not (isinstance(value, Named) and value.type == "torch.device"):
+        fail("what is returned is no torch.device", detail=f"got {value!r}")
+    kind, _, index = value.text.partition(":")
+    require(not index or index.isdecimal(), "the device that is returned has no proper index")
+    return kind, index
+
+
+def picked(run, where, prefer=None):
+    return kind_and_index(run("pick", machine=where, prefer=prefer))
+
+
+def insisted(run, where, prefer, *, strict):
+    """The names of the classes of the exception that was raised, none if none was, and the evidence."""
+    seen = run("insist", machine=where, prefer=prefer, strict=strict)
+    names = seen.list("raised") if seen.get("raised") is not None else []
+    return [str(each) for each in names], seen
+
+
+def test_no_accelerator_gives_the_cpu(run):
+    """Without an accelerator the CPU is picked, and nothing is warned of."""
+    seen = run("pick", machine=BARE)
+    require(kind_and_index(seen)[0] == "cpu", "without an accelerator, another device than the CPU is picked")
+    require(not seen.trace().warnings, "picking the CPU, with nothing preferred, gives a warning")
+
+
+def test_built_for_cuda_is_not_enough(run):
+    """A torch that was built for CUDA, on a machine without a GPU, gives the CPU."""
+    kind, _ = picked(run, DRIVERLESS)
+    require(kind == "cpu", "where torch was built for CUDA but no GPU is there, another device than the CPU is picked")
+
+
+@pytest.mark.parametrize("kind", ["cuda", "xpu", "mps"])
+def test_every_kind_of_accelerator_is_found(run, seed, kind):
+    """The accelerator is picked, whether it is CUDA's, Intel's or Apple's, and nothing is warned of."""
+    count = 1 if kind == "mps" else random.Random(seed).randint(1, 4)
+    seen = run("pick", machine=machine(kind, count))
+    mine, index = kind_and_index(seen)
+    require(mine == kind, f"on a machine with {kind}, another device is picked", detail=f"got {mine}")
+    require(not index or int(index) < count, "the index is beyond the devices that are there")
+    require(not seen.trace().warnings, "picking the accelerator, with nothing preferred, gives a warning")
+
+
+def test_a_usable_preference_is_kept(run, seed):
+    """What is preferred and there is picked, index and all, as a text or as a torch.device."""
+    dice = random.Random(seed)
+    kind, index = dice.choice(["cuda", "xpu"]), dice.randint(1, 4)
+    where = machine(kind, index + 1)
+    for prefer in (f"{kind}:{index}", torch.device(kind, index)):
+        require(
+            picked(run, where, prefer) == (kind, str(index)), "a preferred device that is there is not the one picked"
+        )
+    require(picked(run, where, kind)[0] == kind, "a preferred kind of device that is there is not the one picked")
+    for prefer in ("cpu", torch.device("cpu")):
+        require(picked(run, where, prefer)[0] == "cpu", "the CPU is preferred, and another device is picked")
+
+
+def test_a_missing_preference_falls_back(run, seed):
+    """Where what is preferred is not there, the accelerator that is there is picked, else the CPU."""
+    dice = random.Random(seed)
+    absent, present = dice.sample(["cuda", "xpu", "mps"], 2)
+    for prefer in (absent, torch.device(absent)):
+        require(
+            picked(run, BARE, prefer)[0] == "cpu", "a preferred device that is not there does not fall back to the CPU"
+        )
+        require(
+            picked(run, machine(present), prefer)[0] == present,
+            "a preferred device that is not there does not fall back to the accelerator that is",
+        )
+
+
+def test_an_index_too_high_falls_back(run, seed):
+    """An index beyond the devices that are there is not picked: the accelerator is, within its count."""
+    count = random.Random(seed).randint(1, 4)
+    for prefer in (f"cuda:{count}", torch.device("cuda", count + 3)):
+        kind, index = picked(run, machine("cuda", count), prefer)
+        require(kind == "cuda", "an index too high does not fall back to the accelerator that is there")
+        require(not index or int(index) < count, "an index beyond the devices that are there is picked")
+
+
+def test_strict_refuses_what_is_not_there(run, seed):
+    """With strict, a preferred device that is not there is a RuntimeError."""
+    count = random.Random(seed).randint(1, 4)
+    for where, prefer in (
+        (BARE, "cuda"),
+        (DRIVERLESS, "cuda:0"),
+        (machine("cuda", count), f"cuda:{count}"),
+        (machine("mps"), torch.device("xpu")),
+    ):
+        names, _ = insisted(run, where, prefer, strict=True)
+        require(names, "strict does not refuse a preferred device that is not there")
+        require("RuntimeError" in names, f"strict refuses with {names[0]}, which is no RuntimeError")
+
+
+def test_strict_refuses_nothing_else(run, seed):
+    """With strict, what is there is picked, and nothing preferred is nothing refused."""
+    kind = random.Random(seed).choice(["cuda", "xpu"])
+    for where, prefer, right in (
+        (machine(kind, 2), f"{kind}:1", [(kind, "1")]),
+        (BARE, "cpu", [("cpu", ""), ("cpu", "0")]),
+        (BARE, None, [("cpu", ""), ("cpu", "0")]),
+    ):
+        names, seen = insisted(run, where, prefer, strict=True)
+        require(not names, "strict refuses where there is nothing to refuse", detail=f"{where}, {prefer}: {names}")
+        require(kind_and_index(seen, "returned") in right, "with strict, another device is picked", detail=f"{prefer}")
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_wrong_name_is_an_error(run, seed, strict):
+    """A text that names no device is an error, never a fallback."""
+    name = random.Random(seed).choice(["cudaa", "gpu", "cuda:one", "nvidia:0"])
+    for where in (BARE, machine("cuda")):
+        names, _ = insisted(run, where, name, strict=strict)
+        require(names, "a text that names no device is not refused")
+        require({"RuntimeError", "ValueError"} & {*names}, f"a text that names no device is refused with {names[0]}")
+
+
+def test_a_tensor_can_be_made_there(run):
+    """On this machine, as it is, a tensor can be made on what is picked."""
+    seen = run("pick_here")
+    kind_and_index(seen, "picked")
+    require(seen.get("made", "raised") is None, "no tensor can be made on the picked device")
+    seen.tensor("made", "returned", what="a tensor made on the picked device", dtype="float32", shape=(3,))
+
+
+def test_this_accelerator_is_picked(run, device):
+    """On this machine, as it is, its accelerator is picked."""
+    require(
+        kind_and_index(run("pick_here"), "picked")[0] == device.type, "the accelerator of this machine is not picked"
+    )

@@ -1,0 +1,94 @@
+"""One forward and backward of a small classifier that notes which dtypes and which autocast state it lives through."""
+
+import torch
+from torch import nn
+
+_SPELLINGS = {
+    "as the device": lambda device: device,
+    "as a text": str,
+    "with an index": lambda device: torch.device(device.type, device.index or 0),
+    "as a text with an index": lambda device: f"{device.type}:{device.index or 0}",
+    "without an index": lambda device: torch.device(device.type),
+}
+
+
+def one_step(candidate, device, probe, *, x, y, weights, dtype, spelling="as the device"):
+    """A forward with autocast, and the backward that the caller does; what is seen on the way."""
+    model, seen = _classifier(weights, device)
+    with probe.watch("forward"):
+        loss = candidate.forward_loss(
+            model, x.to(device), y.to(device), _SPELLINGS[spelling](device), getattr(torch, dtype)
+        )
+    early = [each.grad is not None for each in model.parameters()]
+    back = probe.attempt(_backward, loss)
+    return seen | {
+        "loss": loss,
+        "backward_before_return": any(early),
+        "backward": back,
+        "weights": [each.detach() for each in model.parameters()],
+        "grads": [each.grad for each in model.parameters()],
+        "autocast_after": torch.is_autocast_enabled(device.type),
+    }
+
+
+def model_that_raises(candidate, device, probe, *, x, y, weights, dtype):
+    """A forward that ends with an exception of the model's own."""
+    model, _ = _classifier(weights, device)
+    model.append(_Broken())
+    with probe.watch("forward"):
+        told = probe.attempt(candidate.forward_loss, model, x.to(device), y.to(device), device, getattr(torch, dtype))
+    return told | {"autocast_after": torch.is_autocast_enabled(device.type)}
+
+
+def device_without_autocast(candidate, _device, probe, *, x, y, weights, dtype):
+    """A forward on the meta device, where tensors have no values and autocast does not exist."""
+    model, seen = _classifier(weights, torch.device("meta"))
+    loss = candidate.forward_loss(model, x.to("meta"), y.to("meta"), torch.device("meta"), getattr(torch, dtype))
+    return seen | {"loss": probe.describe(loss)}
+
+
+def _backward(loss):
+    loss.backward()
+
+
+def _classifier(weights, device):
+    """Two linear layers with the given weights, and the notes that they write."""
+    (wide, bias), (narrow, shift) = weights
+    first, second = nn.Linear(wide.shape[1], wide.shape[0]), nn.Linear(narrow.shape[1], narrow.shape[0])
+    with torch.no_grad():
+        for mine, given in zip(
+            (first.weight, first.bias, second.weight, second.bias), (wide, bias, narrow, shift), strict=True
+        ):
+            mine.copy_(given)
+    seen = {"linear_outputs": [], "autocast_in_backward": []}
+    for layer in (first, second):
+        layer.register_forward_hook(lambda _layer, _inputs, output: seen["linear_outputs"].append(output.dtype))
+    return nn.Sequential(first, nn.Tanh(), _Witness(seen["autocast_in_backward"]), second).to(device), seen
+
+
+class _Witness(nn.Module):
+    """Passes its input on, and notes in the backward pass whether autocast is on."""
+
+    def __init__(self, notes):
+        super().__init__()
+        self._notes = notes
+
+    def forward(self, x):
+        return _Note.apply(x, self._notes)
+
+
+class _Note(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, notes):
+        ctx.notes = notes
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        ctx.notes.append(torch.is_autocast_enabled(grad.device.type))
+        return grad, None
+
+
+class _Broken(nn.Module):
+    def forward(self, x):
+        raise ZeroDivisionError(f"no way through with {tuple(x.shape)}")

@@ -1,0 +1,9 @@
+# The deprecated name: it warns, and it is about CUDA whatever the device is.
+# caught-by: test_every_spelling_of_the_device, test_float32_is_the_plain_path
+import torch
+import torch.nn.functional as F
+
+
+def forward_loss(model, x, y, device, dtype):
+    with torch.cuda.amp.autocast(dtype=dtype):
+        return F.cross_entropy(model(x), y)

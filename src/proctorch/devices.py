@@ -1,0 +1,98 @@
+"""Devices: which real ones are here, and what a job may run on."""
+
+import glob
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from proctorch.bank.question import Need, Question
+from proctorch.errors import ProctorchError, UsageError
+
+_KNOWN = ("cpu", "cuda", "mps", "xpu")
+_ASK_SECONDS = 120.0
+#: Device nodes without which no accelerator's driver can work on Linux: NVIDIA, AMD, Intel.
+_NODES = ("/dev/nvidia[0-9]*", "/dev/kfd", "/dev/dri/render*", "/dev/dxg")
+
+# A fork server must not touch a driver, and a judge has no need to: another process asks, and ends.
+_ASK = """
+import json, platform, torch
+found = []
+for kind in ("cuda", "xpu", "mps"):
+    api = getattr(torch, kind, None)
+    try:
+        count = api.device_count() if api is not None and api.is_available() else 0
+        for index in range(count):
+            name = api.get_device_name(index) if hasattr(api, "get_device_name") else platform.processor()
+            torch.ones(1, device=f"{kind}:{index}").add_(1)
+            found.append([f"{kind}:{index}", name])
+    except Exception as error:
+        found.append([f"{kind}:?", f"unusable: {error}"])
+print(json.dumps(found))
+"""
+
+
+@dataclass(frozen=True)
+class Device:
+    """Where a job runs. `name` is torch's (`cpu`, `cuda:0`, `mps`); `description` is for people."""
+
+    name: str
+    description: str
+    real: bool = True
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def type(self) -> str:
+        """`cpu`, `cuda`, `mps`, `xpu`, …"""
+        return self.name.partition(":")[0]
+
+    @property
+    def index(self) -> int | None:
+        number = self.name.partition(":")[2]
+        return int(number) if number else None
+
+
+CPU = Device("cpu", "the processor")
+
+
+def here() -> tuple[Device, ...]:
+    """Every real device of this machine that works, the CPU first; asked in a child process, so that none is initialised here.
+
+    Where the system has no accelerator's device node at all, nobody is asked: that saves importing torch.
+    """
+    if sys.platform == "linux" and not any(glob.glob(pattern) for pattern in _NODES):
+        return (CPU,)
+    try:
+        answer = subprocess.run(  # noqa: S603 - our own interpreter and text
+            [sys.executable, "-I", "-c", _ASK], capture_output=True, timeout=_ASK_SECONDS, check=True, text=True
+        )
+        found = [(str(name), str(told)) for name, told in json.loads(answer.stdout.splitlines()[-1])]
+    except (subprocess.SubprocessError, ValueError, IndexError) as error:
+        raise ProctorchError(f"torch could not be asked for this machine's devices: {error}") from None
+    return (CPU, *(Device(name, told) for name, told in found if not name.endswith("?")))
+
+
+def choose(names: tuple[str, ...]) -> tuple[Device, ...]:
+    """The devices that the user asked for, or all that are here. UsageError, with what is here, for one that is not."""
+    if set(names) == {"cpu"}:
+        return (CPU,)
+    present = here()
+    if not names:
+        return present
+    chosen: list[Device] = []
+    for name in names:
+        fitting = [device for device in present if name in (device.name, device.type)]
+        if not fitting:
+            known = "" if name.partition(":")[0] in _KNOWN else f" (device types are {', '.join(_KNOWN)})"
+            raise UsageError(f"no device {name!r} here{known}; this machine has {', '.join(map(str, present))}")
+        chosen.append(fitting[0])
+    return tuple(dict.fromkeys(chosen))
+
+
+def unmet(question: Question, device: Device) -> str | None:
+    """Why the question cannot be asked on the device at all, or None if it can."""
+    if question.device is not Need.ANY and device.type == "cpu":
+        return f"needs a second device beside the CPU ({question.device.value}); this job runs on {device}"
+    return None

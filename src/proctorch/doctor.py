@@ -1,0 +1,61 @@
+"""What this machine can do, found by trying."""
+
+import platform
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from proctorch import devices
+from proctorch.bank.bank import Bank
+from proctorch.bank.question import Limits
+from proctorch.errors import ProctorchError
+
+
+@dataclass(frozen=True)
+class Examination:
+    """Facts as names and values, and what stands in the way of grading, in words."""
+
+    facts: tuple[tuple[str, str], ...]
+    problems: tuple[str, ...]
+
+
+def examine(bank: Path | None) -> Examination:
+    """Looks at the packages, the devices, the sandbox and the bank. Never raises for what it finds."""
+    from proctorch.judge.supervise import Sandbox  # noqa: PLC0415 - loads subprocess machinery that other commands spare
+
+    facts: list[tuple[str, str]] = []
+    problems: list[str] = []
+
+    def fact(name: str, value: str) -> None:
+        facts.append((name, value))
+
+    for package in ("proctorch", "torch", "pytest"):
+        try:
+            fact(package, version(package))
+        except PackageNotFoundError:
+            problems.append(f"{package} is not installed")
+    fact("python", platform.python_version())
+    fact("platform", platform.platform())
+    try:
+        for device in devices.here():
+            fact("device", f"{device}: {device.description} ({'real' if device.real else 'simulated'})")
+    except ProctorchError as error:
+        problems.append(str(error))
+    limits = Limits()
+    fact("sandbox", "process: a process of its own, no confinement of files or network yet")
+    fact("limit", f"{limits.seconds:g} seconds for each scenario, unless the question says otherwise")
+    fact("limit", f"output {limits.output >> 20} MiB, unless the question says otherwise")
+    try:
+        with Sandbox() as sandbox:
+            process = sandbox.start(memory=limits.memory, output=limits.output)
+            for held in process.limits:
+                fact("limit", held)
+            process.close()
+    except ProctorchError as error:
+        problems.append(str(error))
+    try:
+        loaded = Bank.load(bank)
+        fact("bank", f"{loaded.root}: {len(loaded.questions)} questions, digest {loaded.digest[:12]}")
+    except ProctorchError as error:
+        problems.append(f"the bank has faults:\n{error}")
+    return Examination(tuple(facts), tuple(problems))

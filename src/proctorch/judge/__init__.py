@@ -1,0 +1,1 @@
+"""All that decides. The candidate's code never runs here."""

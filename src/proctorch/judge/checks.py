@@ -1,0 +1,63 @@
+"""What hidden checks are written with, beside plain `assert`.
+
+The first line of a failure's message is shown to the candidate: it says what was demanded or seen, never an expected value.
+All after the first line is for the interviewer.
+"""
+
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    import torch
+
+
+class CheckFailure(AssertionError):
+    """The candidate's code does not do what a check demands."""
+
+    def __init__(self, reason: str, *, line: int | None = None, detail: str = "") -> None:
+        self.reason = reason
+        self.line = line
+        super().__init__(f"{reason}\n{detail}" if detail else reason)
+
+
+def fail(reason: str, *, line: int | None = None, detail: str = "") -> NoReturn:
+    """Fails the check. `reason` is one line for the candidate, `line` a line of the candidate's file, `detail` for interviewers."""
+    raise CheckFailure(reason, line=line, detail=detail)
+
+
+def require(condition: object, reason: str, *, line: int | None = None, detail: str = "") -> None:
+    """Fails the check unless `condition` is true."""
+    if not condition:
+        fail(reason, line=line, detail=detail)
+
+
+def close(
+    actual: "torch.Tensor | float",
+    expected: "torch.Tensor | float",
+    what: str,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    line: int | None = None,
+) -> None:
+    """Fails the check unless `actual` is `expected` within the tolerance: non-finite values first, then the shape, then the values.
+
+    Values are compared in float64. The tolerance is `torch.testing`'s for the dtype of `actual` where none is given, so that a
+    float16 result is not held to float32's precision. `rtol` and `atol` are given together or not at all.
+    """
+    import torch  # noqa: PLC0415 - the plugin must not cost other people's test runs an import of torch
+    from torch.testing._comparison import default_tolerances  # noqa: PLC0415 - as above
+
+    mine, theirs = torch.as_tensor(actual), torch.as_tensor(expected)
+    if not bool(torch.isfinite(mine).all()) and bool(torch.isfinite(theirs).all()):
+        count = int((~torch.isfinite(mine)).sum())
+        fail(f"{what} is not finite ({count} of {mine.numel()} values are nan or inf)", line=line)
+    if mine.shape != theirs.shape:
+        fail(f"{what} has the shape {tuple(mine.shape)}", line=line, detail=f"expected the shape {tuple(theirs.shape)}")
+    if rtol is None or atol is None:
+        rtol, atol = default_tolerances(mine)
+    try:
+        torch.testing.assert_close(mine.double(), theirs.double(), rtol=rtol, atol=atol)
+    except AssertionError as error:
+        wrong = torch.isclose(mine.double(), theirs.double(), rtol=rtol, atol=atol).logical_not()
+        values = "is wrong" if mine.numel() == 1 else f"is wrong in {int(wrong.sum())} of {mine.numel()} values"
+        fail(f"{what} {values} (tolerance: {rtol:g} relative, {atol:g} absolute)", line=line, detail=str(error))

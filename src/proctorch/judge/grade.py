@@ -1,0 +1,130 @@
+"""A grade as frozen data: what was demanded of one submission on one device, and what came of it."""
+
+import enum
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+class Outcome(enum.Enum):
+    """What became of one check. Every planned check starts as NOT_RUN."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    #: The check itself broke; never the candidate's fault.
+    ERROR = "error"
+    NOT_RUN = "not_run"
+
+
+class Verdict(enum.Enum):
+    """What became of one job, the mildest first. When several apply, the later one is given."""
+
+    #: The question cannot be asked on this device, or the run was stopped first.
+    NOT_RUN = "not_run"
+    #: Every counted check passed.
+    ACCEPTED = "accepted"
+    #: Some counted checks passed, some did not.
+    PARTIAL = "partial"
+    #: No counted check passed.
+    WRONG_ANSWER = "wrong_answer"
+    #: An exception at import or in a call, an early exit, or a death by signal.
+    RUNTIME_ERROR = "runtime_error"
+    OUTPUT_LIMIT = "output_limit"
+    MEMORY_LIMIT = "memory_limit"
+    TIME_LIMIT = "time_limit"
+    #: The file is not a submission to this question: it does not parse, or an entry point is missing.
+    INVALID = "invalid"
+    #: The grader or the machine broke. It scores nothing, rather than zero.
+    JUDGE_ERROR = "judge_error"
+
+    @property
+    def severity(self) -> int:
+        """The larger, the graver."""
+        return list(Verdict).index(self)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of the candidate's own file, counted from 1, and the function it is in (`<module>` at top level)."""
+
+    line: int
+    function: str
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """What became of one check."""
+
+    #: The pytest function, `test_…`. Interviewers only.
+    test: str
+    title: str
+    points: Fraction
+    outcome: Outcome
+    #: False: outside the denominator, since this machine cannot ask it (no such device). The reason says why.
+    counted: bool = True
+    #: One line for the candidate: no expected value, no test code. Empty if passed.
+    reason: str = ""
+    #: Where in the candidate's file, if known.
+    place: Place | None = None
+    #: The whole failure, expected values and test code included. Interviewers only.
+    detail: str = ""
+
+    @property
+    def earned(self) -> Fraction:
+        return self.points if self.outcome is Outcome.PASSED and self.counted else Fraction(0)
+
+
+@dataclass(frozen=True)
+class Output:
+    """What the candidate's code printed: the head and the tail are kept, `cut` bytes between them are not."""
+
+    text: str = ""
+    cut: int = 0
+
+
+@dataclass(frozen=True)
+class Grade:
+    """The result of one job: one submission to one question on one device."""
+
+    question: str
+    #: The submission's file as the user named it.
+    submission: str
+    #: `cpu`, `cuda:0`, `mps`, …
+    device: str
+    #: False for a simulated device.
+    real: bool
+    verdict: Verdict
+    #: One line that explains the verdict to the candidate. Empty if accepted.
+    reason: str
+    checks: tuple[CheckResult, ...]
+    #: The candidate's source, decoded for show.
+    source: str
+    stdout: Output = Output()
+    stderr: Output = Output()
+    seconds: float = 0.0
+
+    @property
+    def earned(self) -> Fraction:
+        """Points earned; 0 where `scored` is False."""
+        return sum((result.earned for result in self.checks), Fraction(0)) if self.scored else Fraction(0)
+
+    @property
+    def possible(self) -> Fraction:
+        """Points of the counted checks."""
+        return sum((result.points for result in self.checks if result.counted), Fraction(0))
+
+    @property
+    def scored(self) -> bool:
+        """Whether the points mean anything: not for JUDGE_ERROR and NOT_RUN."""
+        return self.verdict not in (Verdict.JUDGE_ERROR, Verdict.NOT_RUN)
+
+
+def show_points(points: Fraction, of: Fraction | None = None) -> str:
+    """Points for display: at most two decimals, rounded once and downwards, so that less than full marks never reads as full.
+
+    >>> show_points(Fraction(7, 2)), show_points(Fraction(999, 100) + Fraction(9, 1000), Fraction(10))
+    ('3.5', '9.99 / 10')
+    """
+    hundredths = points * 100 // 1
+    whole, rest = divmod(hundredths, 100)
+    text = str(whole) if rest == 0 else f"{whole}.{rest:02d}".rstrip("0")
+    return text if of is None else f"{text} / {show_points(of)}"

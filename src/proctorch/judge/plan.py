@@ -1,0 +1,71 @@
+"""A plan: what will be graded, as ordered jobs, known before anything runs."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from proctorch import devices
+from proctorch.bank.bank import Bank
+from proctorch.bank.question import Check, Question
+from proctorch.devices import Device
+from proctorch.judge.submission import Submission, find_question
+
+
+@dataclass(frozen=True)
+class Job:
+    """One submission to one question on one device."""
+
+    question: Question
+    submission: Submission
+    device: Device
+
+    @property
+    def skipped(self) -> str | None:
+        """Why nothing of it can be graded, or None."""
+        return devices.unmet(self.question, self.device)
+
+    def not_asked(self, check: Check) -> str | None:
+        """Why this check is not made on this device, or None if it is."""
+        if self.skipped:
+            return self.skipped
+        if check.only and self.device.type not in check.only:
+            return f"made only on {', '.join(check.only)}; this job runs on {self.device}"
+        return None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Jobs in the order in which they are graded: question by question, so that a grader is loaded once."""
+
+    bank: Bank
+    jobs: tuple[Job, ...]
+
+    @classmethod
+    def build(
+        cls,
+        bank: Bank,
+        submissions: Iterable[Submission],
+        *,
+        devices: Iterable[Device | str] = (),
+        question: Question | None = None,
+    ) -> "Plan":
+        """All submissions, each on all devices (by default every real one that is here), for the question given or found.
+
+        UsageError if a device is not here or a submission's question cannot be found.
+        """
+        chosen = _chosen(tuple(devices))
+        pairs = [(question or find_question(bank, each), each) for each in submissions]
+        pairs.sort(key=lambda pair: bank.questions.index(pair[0]))
+        return cls(bank, tuple(Job(asked, each, device) for asked, each in pairs for device in chosen))
+
+
+def _chosen(wanted: tuple[Device | str, ...]) -> tuple[Device, ...]:
+    ready = tuple(each for each in wanted if isinstance(each, Device))
+    named = tuple(each for each in wanted if isinstance(each, str))
+    return ready if ready and not named else ready + devices.choose(named)
+
+
+def mix_seed(secret: int, *names: str) -> int:
+    """A seed below 2**31 that is fixed by the secret and the names, and cannot be guessed without the secret."""
+    mixed = hashlib.sha256("/".join((str(secret), *names)).encode()).digest()
+    return int.from_bytes(mixed[:4]) >> 1

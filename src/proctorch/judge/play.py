@@ -1,0 +1,300 @@
+"""One job while it is graded: its process in the sandbox, the evidence so far, and the results of its checks."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from proctorch import wire
+from proctorch.bank.question import Check
+from proctorch.errors import ProctorchError
+from proctorch.judge.evidence import Ended, Evidence, read_trace
+from proctorch.judge.grade import CheckResult, Grade, Outcome, Output, Place
+from proctorch.judge.plan import Job, mix_seed
+from proctorch.judge.supervise import Process, Sandbox, Stopped
+from proctorch.judge.verdict import Incident, decide
+
+#: After so many scenarios that had to be stopped, the rest of a job is not played: each costs its whole time limit.
+_MAX_TIME_OUTS = 2
+_SHOWN = 300
+_T = TypeVar("_T")
+
+
+class NotPlayed(Exception):
+    """There is no evidence, and there will be none: the check is NOT_RUN. The text is one line for the candidate."""
+
+
+@dataclass(frozen=True)
+class _Told:
+    """An exception as the sandbox tells it, its types checked."""
+
+    types: tuple[str, ...]
+    message: str
+    frames: tuple[tuple[int, str], ...]
+    line: int | None
+    out_of_memory: bool = False
+    trace: str = ""
+
+    @property
+    def place(self) -> Place | None:
+        if self.frames:
+            return Place(*self.frames[-1])
+        return None if self.line is None else Place(self.line, "<module>")
+
+    @property
+    def headline(self) -> str:
+        text = next(iter(self.message.strip().splitlines()), "")
+        name = self.types[0] if self.types else "an exception"
+        return shorten(f"{name}: {text}" if text else name)
+
+
+class Play:
+    """Plays scenarios of one job, each at most once for the same inputs, and keeps account of every planned check."""
+
+    def __init__(self, job: Job, sandbox: Callable[[], Sandbox], secret: int) -> None:
+        self.job = job
+        self.secret = secret
+        #: The limits that the system really holds the job to, in words; known once a process has started.
+        self.limits: tuple[str, ...] = ()
+        self._sandbox = sandbox
+        self._process: Process | None = None
+        self._evidence: dict[tuple[str, bytes], Evidence] = {}
+        self._unloadable: Evidence | None = None
+        self._lines: dict[str, int] = {}
+        self._incidents: list[Incident] = []
+        self._time_outs = 0
+        self._stdout = self._stderr = Output()
+        self._began = time.monotonic()
+        self._results: dict[str, CheckResult] = {}
+
+    # ------------------------------------------------------------------------------------------------ evidence
+
+    def evidence(self, scenario: str, inputs: dict[str, Any]) -> Evidence:
+        """What playing the scenario gives, played now or earlier. NotPlayed if the job is past being played."""
+        key = (scenario, wire.encode(inputs))
+        if key not in self._evidence:
+            self._evidence[key] = self._play(scenario, inputs)
+        return self._evidence[key]
+
+    def _play(self, scenario: str, inputs: dict[str, Any]) -> Evidence:
+        process = self._loaded()
+        began = time.monotonic()
+        request = {
+            "op": "play",
+            "scenario": scenario,
+            "inputs": inputs,
+            "device": self.job.device.name,
+            "seed": mix_seed(self.secret, self.job.question.id, scenario),
+        }
+        try:
+            evidence = self._read_play(process.ask(request, self.job.question.limits.seconds))
+        except Stopped as stopped:
+            evidence = self._stopped(stopped)
+        return self._noted(replace(evidence, seconds=time.monotonic() - began))
+
+    def _loaded(self) -> Process:
+        """A process that has loaded the submission. NotPlayed if none can, or if too much time went already."""
+        if self._unloadable:
+            raise NotPlayed(f"not run: {self._unloadable.reason}")
+        if self._process and self._process.alive:
+            return self._process
+        if self._time_outs >= _MAX_TIME_OUTS:
+            raise NotPlayed(f"not run: the code had been stopped {self._time_outs} times for taking too long")
+        self._put_away()
+        question, device = self.job.question, self.job.device
+        memory = question.limits.memory if device.type == "cpu" else None
+        process = self._process = self._sandbox().start(memory=memory, output=question.limits.output)
+        self.limits = process.limits
+        request = {
+            "op": "load",
+            "file": self.job.submission.path.name,
+            "module": self.job.submission.module,
+            "source": self.job.submission.source,
+            "scenarios": question.scenarios.read_bytes(),
+            "entry": {
+                entry.name: [[each.name, each.default, each.keyword_only] for each in entry.parameters]
+                for entry in question.entry
+            },
+            "seed": mix_seed(self.secret, question.id),
+        }
+        try:
+            evidence = self._read_load(process.ask(request, question.limits.seconds))
+        except Stopped as stopped:
+            evidence = self._stopped(stopped, "at import: ")
+        if evidence.ended is not Ended.ANSWERED:
+            self._unloadable = self._noted(evidence)
+            raise NotPlayed(f"not run: {evidence.reason}")
+        return process
+
+    def _noted(self, evidence: Evidence) -> Evidence:
+        if evidence.ended is Ended.JUDGE:
+            raise ProctorchError(f"{evidence.reason}\n{evidence.detail}")
+        if evidence.ended is not Ended.ANSWERED:
+            reason = f"line {evidence.place.line}: {evidence.reason}" if evidence.place else evidence.reason
+            self._incidents.append(Incident(evidence.ended.verdict, reason))
+        if evidence.ended is Ended.TIMED_OUT:
+            self._time_outs += 1
+        return evidence
+
+    def _stopped(self, stopped: Stopped, prefix: str = "") -> Evidence:
+        return Evidence(stopped.ended, reason=f"{prefix}{stopped.reason}", place=None)
+
+    def _read_load(self, answer: dict[str, Any]) -> Evidence:
+        """The evidence in an answer to `load`, whatever it claims to be."""
+        try:
+            if "invalid" in answer:
+                told = _told(answer["invalid"])
+                return Evidence(Ended.INVALID, reason=f"it is not valid Python: {told.headline}", place=told.place)
+            functions = [(_checked(str, name), _checked(int, line)) for name, line in answer["functions"]]
+            self._lines = dict(functions)
+            if "raised" in answer:
+                return self._raised(_told(answer["raised"]), "at import: ")
+            problems = [
+                problem
+                for entry in self.job.question.entry
+                if (problem := _problem(entry.name, entry.signature, answer["entry"][entry.name], functions))
+            ]
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            return _garbled(error)
+        if problems:
+            return Evidence(Ended.INVALID, reason="; ".join(problems))
+        return Evidence(Ended.ANSWERED)
+
+    def _read_play(self, answer: dict[str, Any]) -> Evidence:
+        """The evidence in an answer to `play`, whatever it claims to be."""
+        try:
+            traces = {_checked(str, name): read_trace(told) for name, told in answer["traces"].items()}
+            if "raised" not in answer:
+                return Evidence(Ended.ANSWERED, value=answer["value"], traces=traces)
+            told = _told(answer["raised"])
+            if not answer["touched"] and not told.frames:
+                return Evidence(Ended.JUDGE, reason=f"the scenario broke: {told.headline}", detail=told.trace)
+            return replace(self._raised(told, ""), traces=traces)
+        except (TypeError, ValueError, KeyError, AttributeError, wire.FrameError) as error:
+            return _garbled(error)
+
+    def _raised(self, told: _Told, prefix: str) -> Evidence:
+        if told.out_of_memory:
+            limit = f"{self.job.question.limits.memory / (1 << 30):g} GiB"
+            reason = f"{prefix}needed more memory than the limit of {limit}"
+            return Evidence(Ended.OUT_OF_MEMORY, reason=reason, place=told.place, detail=told.trace)
+        if told.types[:1] == ("SystemExit",):
+            reason = f"{prefix}ended the program (sys.exit)"
+        elif told.place is None:
+            reason = f"{prefix}what the code returned could not be used: {told.headline}"
+        else:
+            reason = f"{prefix}{told.headline}"
+        return Evidence(Ended.RAISED, reason=reason, place=told.place, detail=told.trace)
+
+    # ------------------------------------------------------------------------------------------------ results
+
+    def record(self, check: Check, result: CheckResult) -> None:
+        """Notes what became of a check. Of several results (parametrised cases), the worst and earliest counts."""
+        order = (Outcome.PASSED, Outcome.NOT_RUN, Outcome.FAILED, Outcome.ERROR)
+        before = self._results.get(check.test)
+        if before is None or order.index(result.outcome) > order.index(before.outcome):
+            self._results[check.test] = result
+
+    def outcome(self, test: str) -> Outcome:
+        """What became of a check so far; NOT_RUN if nothing did."""
+        result = self._results.get(test)
+        return result.outcome if result else Outcome.NOT_RUN
+
+    def place_of(self, line: int | None) -> Place | None:
+        """A line of the candidate's file as a place; without one, the first entry point's `def`, if it is known."""
+        if line is not None:
+            holders = [(start, name) for name, start in self._lines.items() if start <= line]
+            return Place(line, max(holders)[1] if holders else "<module>")
+        for entry in self.job.question.entry:
+            if entry.name in self._lines:
+                return Place(self._lines[entry.name], entry.name)
+        return None
+
+    def grade(self) -> Grade:
+        """Ends the job and accounts for every planned check: one that nothing is known of is an ERROR, never a pass."""
+        self._put_away()
+        results = tuple(self._results.get(check.test) or _unaccounted(check) for check in self.job.question.checks)
+        verdict, reason = decide(results, self._incidents)
+        return Grade(
+            question=self.job.question.id,
+            submission=str(self.job.submission.path),
+            device=self.job.device.name,
+            real=self.job.device.real,
+            verdict=verdict,
+            reason=reason,
+            checks=results,
+            source=self.job.submission.text,
+            stdout=self._stdout,
+            stderr=self._stderr,
+            seconds=time.monotonic() - self._began,
+        )
+
+    def close(self) -> None:
+        """Ends the job's process, if it has one. Idempotent."""
+        self._put_away()
+
+    def _put_away(self) -> None:
+        if self._process is None:
+            return
+        process, self._process = self._process, None
+        process.close()
+        self._stdout = _joined(self._stdout, process.stdout)
+        self._stderr = _joined(self._stderr, process.stderr)
+
+
+def shorten(text: str) -> str:
+    """One line of at most a few hundred characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+
+
+def not_run(check: Check, reason: str, *, counted: bool) -> CheckResult:
+    """The result of a check that was not made."""
+    return CheckResult(check.test, check.title, check.points, Outcome.NOT_RUN, counted=counted, reason=reason)
+
+
+def _unaccounted(check: Check) -> CheckResult:
+    reason = "the grader did not make it"
+    return CheckResult(check.test, check.title, check.points, Outcome.ERROR, reason=reason)
+
+
+def _problem(name: str, signature: str, told: Any, functions: list[tuple[str, int]]) -> str:
+    """Why an entry point is not what the question asks for, in one line; empty if it is."""
+    match told:
+        case {"problem": "missing"}:
+            found = ", ".join(f"{each} (line {line})" for each, line in functions) or "none"
+            return f"it has no function `{name}`; found: {shorten(found)}"
+        case {"problem": "not callable"}:
+            return f"`{name}` is no function"
+        case {"problem": "parameters", "signature": str() as has}:
+            return f"`{name}{shorten(has)}` cannot be called as `{signature}`"
+        case {}:
+            return ""
+        case _:
+            raise TypeError("no entry point")
+
+
+def _told(raised: Any) -> _Told:
+    line = raised["line"]
+    return _Told(
+        types=tuple(_checked(str, each) for each in raised["types"]),
+        message=_checked(str, raised["message"]),
+        frames=tuple((_checked(int, number), _checked(str, function)) for number, function in raised["frames"]),
+        line=None if line is None else _checked(int, line),
+        out_of_memory=bool(raised.get("out_of_memory", False)),
+        trace=_checked(str, raised.get("trace", "")),
+    )
+
+
+def _checked(kind: type[_T], value: Any) -> _T:
+    if type(value) is not kind:
+        raise TypeError(f"not a {kind.__name__}")
+    return value
+
+
+def _garbled(error: Exception) -> Evidence:
+    return Evidence(Ended.GARBLED, reason=f"sent something that is no answer ({type(error).__name__})")
+
+
+def _joined(first: Output, second: Output) -> Output:
+    return Output(first.text + second.text, first.cut + second.cut)

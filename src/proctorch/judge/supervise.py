@@ -1,0 +1,344 @@
+"""Runs jobs in the sandbox process from outside: starts it, keeps the deadlines, caps the output, kills, and accounts for the end.
+
+Nothing that comes back is believed: a process that ends, is silent, prints without end or sends garbage has its own `Stopped`.
+"""
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from proctorch import wire
+from proctorch.errors import ProctorchError
+from proctorch.judge.evidence import Ended
+from proctorch.judge.grade import Output
+
+_START_SECONDS = 120.0
+_END_SECONDS = 20.0
+#: How long a process whose answers have ended may take to be dead.
+_GRACE_SECONDS = 1.0
+_KEPT = 16 << 10
+_CHUNK = 1 << 16
+_MESSAGE = 1 << 16
+
+
+class SandboxBroken(ProctorchError):
+    """The sandbox itself does not work; no candidate is to blame."""
+
+
+class Stopped(Exception):
+    """A job's process gave no answer. `reason` is one line for the candidate."""
+
+    def __init__(self, ended: Ended, reason: str) -> None:
+        self.ended = ended
+        self.reason = reason
+        super().__init__(reason)
+
+
+class _Capture:
+    """The head and the tail of a stream, and how many bytes there were."""
+
+    def __init__(self) -> None:
+        self._head = bytearray()
+        self._tail = bytearray()
+        self.total = 0
+
+    def add(self, data: bytes) -> None:
+        self.total += len(data)
+        room = _KEPT - len(self._head)
+        if room > 0:
+            self._head += data[:room]
+            data = data[room:]
+        self._tail += data
+        del self._tail[:-_KEPT]
+
+    def output(self) -> Output:
+        cut = self.total - len(self._head) - len(self._tail)
+        text = bytes(self._head).decode("utf-8", "replace")
+        tail = bytes(self._tail).decode("utf-8", "replace")
+        return Output(text + (f"\n… {cut:,} bytes are not shown …\n" if cut else "") + tail, cut)
+
+
+class Sandbox:
+    """The judge's handle on one fork server, which plays any number of jobs. A context manager.
+
+    It starts at once and is waited for when the first job needs it. `preload` names modules to import before that.
+    """
+
+    def __init__(self, preload: Sequence[str] = ()) -> None:
+        self._control, theirs = socket.socketpair()
+        self._work = tempfile.TemporaryDirectory(prefix="proctorch-", ignore_cleanup_errors=True)
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-m", "proctorch.sandbox.zygote", str(theirs.fileno()), self._work.name, *preload],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,
+                env=_environment(self._work.name),
+                start_new_session=True,  # Ctrl-C is for the judge, which then ends the sandbox itself
+            )
+        #: It has failed and is of no more use.
+        self.broken = False
+        self._ready = False
+        self._count = 0
+        self._ended: dict[str, int] = {}
+        self._buffer = bytearray()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the fork server and with it every job. Idempotent."""
+        self._control.close()
+        try:
+            self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._errors.close()
+        self._work.cleanup()
+
+    def start(self, *, memory: int | None, output: int) -> "Process":
+        """A fresh process for one job. `memory` and `output` are its limits in bytes; memory None is none."""
+        self._wait_until_ready()
+        self._count += 1
+        name = f"job{self._count}"
+        requests, to_requests = os.pipe()
+        from_answers, answers = os.pipe()
+        from_out, out = os.pipe()
+        from_err, err = os.pipe()
+        theirs = [requests, answers, out, err]
+        try:
+            message = json.dumps({"start": name, "memory": memory}).encode()
+            socket.send_fds(self._control, [message], theirs)
+        except OSError:
+            raise self._broken("it no longer takes jobs") from None
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
+        started, descriptors = self._message(_START_SECONDS)
+        while "started" not in started:
+            self._note(started)
+            started, descriptors = self._message(_START_SECONDS)
+        handle = descriptors[0] if descriptors else None
+        return Process(self, name, started["process"], handle, _Pipes(to_requests, from_answers, from_out, from_err), output)
+
+    def wait_end(self, name: str) -> int:
+        """How the named job's process ended: its exit code, or minus the signal. All that it started is gone then."""
+        while name not in self._ended:
+            self._note(self._message(_END_SECONDS)[0])
+        return self._ended.pop(name)
+
+    def _wait_until_ready(self) -> None:
+        if not self._ready:
+            self._message(_START_SECONDS)
+            self._ready = True
+
+    def _note(self, message: dict[str, Any]) -> None:
+        self._ended[message["ended"]] = message["status"]
+
+    def _message(self, seconds: float) -> tuple[dict[str, Any], list[int]]:
+        """The next line from the fork server, with the descriptors that came along."""
+        deadline = time.monotonic() + seconds
+        descriptors: list[int] = []
+        while b"\n" not in self._buffer:
+            if not select.select([self._control], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                raise self._broken(f"it did not answer in {seconds:g} seconds")
+            data, more, _, _ = socket.recv_fds(self._control, _MESSAGE, 1)
+            descriptors += more
+            if not data:
+                raise self._broken("it ended")
+            self._buffer += data
+        line, _, rest = self._buffer.partition(b"\n")
+        self._buffer = rest
+        return json.loads(line), descriptors
+
+    def _broken(self, why: str) -> SandboxBroken:
+        self.broken = True
+        self._process.kill()
+        self._process.wait()
+        self._errors.seek(0)
+        said = self._errors.read()[-2000:].decode("utf-8", "replace").strip()
+        last = f"; its last words: {said}" if said else ""
+        return SandboxBroken(f"the sandbox process does not work: {why}{last}")
+
+
+@dataclass(frozen=True)
+class _Pipes:
+    requests: int
+    answers: int
+    out: int
+    err: int
+
+
+class Process:
+    """One job's process: asked one thing at a time, until it is closed or gives no answer."""
+
+    def __init__(self, sandbox: Sandbox, name: str, process: int, handle: int | None, pipes: _Pipes, output: int) -> None:
+        self._sandbox = sandbox
+        self._name = name
+        self._process = process
+        self._handle = handle
+        self._pipes = pipes
+        self._open = {pipes.answers, pipes.out, pipes.err}
+        self._limit = output
+        self._asked = 0
+        self._captures = {pipes.out: _Capture(), pipes.err: _Capture()}
+        self._answer = bytearray()
+        self._status: int | None = None
+        os.set_blocking(pipes.requests, False)
+        try:
+            self.limits: tuple[str, ...] = tuple(self._receive(b"", _START_SECONDS)["limits"])
+        except Stopped as stopped:
+            raise SandboxBroken(f"a job could not be confined: {stopped.reason} {self.stderr.text}") from None
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked."""
+        return self._status is None
+
+    @property
+    def stdout(self) -> Output:
+        return self._captures[self._pipes.out].output()
+
+    @property
+    def stderr(self) -> Output:
+        return self._captures[self._pipes.err].output()
+
+    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """The answer to `request`. Stopped, with the process gone, if none comes within `seconds` of wall-clock time."""
+        self._asked += 1
+        return self._receive(wire.encode(request | {"id": self._asked}), seconds)
+
+    def close(self) -> None:
+        """Kills the process and all that it started, and takes in what it had still printed. Idempotent."""
+        if self._status is not None:
+            return
+        self._kill()
+        self._status = self._sandbox.wait_end(self._name)
+        for stream in (self._pipes.out, self._pipes.err):
+            while stream in self._open and not self._flooded:
+                self._take_output(stream)
+        for descriptor in (self._pipes.requests, self._pipes.answers, self._pipes.out, self._pipes.err):
+            os.close(descriptor)
+        if self._handle is not None:
+            os.close(self._handle)
+
+    @property
+    def _flooded(self) -> bool:
+        return sum(capture.total for capture in self._captures.values()) > self._limit
+
+    def _receive(self, request: bytes, seconds: float) -> dict[str, Any]:
+        deadline = time.monotonic() + seconds
+        rest = memoryview(request)
+        try:
+            while (answer := self._whole_answer()) is None:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise Stopped(Ended.TIMED_OUT, f"took longer than {seconds:g} seconds and was stopped")
+                if self._pipes.answers not in self._open:
+                    raise self._death()
+                ready, writable, _ = select.select(list(self._open), [self._pipes.requests] if rest else [], [], left)
+                if writable:
+                    rest = self._send(rest)
+                for stream in (self._pipes.out, self._pipes.err):
+                    if stream in ready:
+                        self._take_output(stream)
+                if self._flooded:
+                    size = f"{self._limit / (1 << 20):g} MiB"
+                    raise Stopped(Ended.TOO_MUCH_OUTPUT, f"printed more than {size} and was stopped")
+                if self._pipes.answers in ready:
+                    self._take(self._pipes.answers, self._answer)
+        except Stopped:
+            self.close()
+            raise
+        return answer
+
+    def _send(self, rest: memoryview) -> memoryview:
+        try:
+            return rest[os.write(self._pipes.requests, rest[:_CHUNK]) :]
+        except BrokenPipeError:  # it is dead: its answers' end says so next
+            return rest[len(rest) :]
+
+    def _whole_answer(self) -> dict[str, Any] | None:
+        """The answer if all of it is here. Stopped if it is not the one that was asked for."""
+        size = wire.LENGTH.size
+        if len(self._answer) < size:
+            return None
+        (length,) = wire.LENGTH.unpack_from(self._answer)
+        try:
+            if length > wire.MAX_FRAME:
+                raise wire.FrameError(f"{length:,} bytes")  # noqa: TRY301 - one place that turns it into Stopped
+            if len(self._answer) < size + length:
+                return None
+            answer = wire.decode(self._answer[size : size + length])
+            if len(self._answer) > size + length or not isinstance(answer, dict) or answer.get("id") != self._asked:
+                raise wire.FrameError("an answer to another question")  # noqa: TRY301 - as above
+        except wire.FrameError as error:
+            raise Stopped(Ended.GARBLED, f"sent something that is no answer ({error})") from None
+        self._answer.clear()
+        for stream in (self._pipes.out, self._pipes.err):  # what was printed before the answer is in the pipe by now
+            while stream in self._open and not self._flooded and select.select([stream], [], [], 0)[0]:
+                self._take_output(stream)
+        return answer
+
+    def _take_output(self, stream: int) -> None:
+        data = bytearray()
+        self._take(stream, data)
+        self._captures[stream].add(bytes(data))
+
+    def _take(self, stream: int, into: bytearray) -> None:
+        data = os.read(stream, _CHUNK)
+        if data:
+            into += data
+        else:
+            self._open.discard(stream)
+
+    def _death(self) -> Stopped:
+        """Why the process ended without an answer, as its exit status tells."""
+        ended_itself = self._handle is None or select.select([self._handle], [], [], _GRACE_SECONDS)[0]
+        self.close()
+        if not ended_itself:
+            return Stopped(Ended.GARBLED, "closed the channel to the judge")
+        assert self._status is not None
+        if self._status >= 0:
+            return Stopped(Ended.DIED, f"ended the process with exit code {self._status} before there was an answer")
+        number = -self._status
+        name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+        return Stopped(Ended.DIED, f"the process was killed by {name} ({signal.strsignal(number) or 'unknown'})")
+
+    def _kill(self) -> None:
+        try:
+            if self._handle is not None:
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+            else:
+                os.kill(self._process, signal.SIGKILL)
+        except ProcessLookupError:  # it has ended by itself; its status tells how
+            pass
+
+
+def _environment(work: str) -> dict[str, str]:
+    """A small environment of our own: none of the user's variables reach a candidate."""
+    return {
+        "PATH": "/usr/bin:/bin",
+        "HOME": work,
+        "TMPDIR": work,
+        "LANG": "C.UTF-8",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+    } | {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES") if name in os.environ}

@@ -1,0 +1,1 @@
+"""Grades and their environment as one numbered document, and the formats it is written in."""

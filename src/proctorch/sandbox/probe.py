@@ -1,0 +1,251 @@
+"""What is observed while a candidate's code runs: copies between devices, scalar reads, dtypes, bytes, autocast, warnings.
+
+Two of torch's own interception points do it on any device: a dispatch mode sees every operation below autograd (the backward
+pass included), a function mode sees `torch.tensor(list, device=…)`, which dispatch does not. Bytes are counted by storage,
+since autograd keeps storages alive after the tensor objects are gone. Everything here is testimony from the candidate's own
+process: the judge cross-checks it with values.
+"""
+
+import contextlib
+import sys
+import types
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+_MAX_EVENTS = 10_000
+_AUTOCAST_TYPES = ("cpu", "cuda", "xpu", "mps")
+_COPIES = ("aten._to_copy", "aten.copy_", "aten._copy_from")
+_FACTORIES = (torch.tensor, torch.as_tensor, torch.asarray)
+
+
+class Probe:
+    """Handed to each scenario. `traces` is what was seen, by the name given to `watch`."""
+
+    def __init__(self, candidate_file: str) -> None:
+        self._file = candidate_file
+        self.traces: dict[str, dict[str, Any]] = {}
+
+    @contextlib.contextmanager
+    def watch(self, name: str = "main") -> Iterator[None]:
+        """Records what happens inside, as the trace called `name`."""
+        trace = _Trace(self._file)
+        before = _autocast_state()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                with _FunctionWatch(trace), _DispatchWatch(trace):
+                    yield
+            finally:
+                self.traces[name] = trace.plain(caught, autocast_left_on=_autocast_state() != before)
+
+    def attempt(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Calls `function`: `{"returned": value}`, or `{"raised": [type and base names], "message": …, "line": …}`."""
+        try:
+            return {"returned": function(*args, **kwargs)}
+        except Exception as error:  # noqa: BLE001 - a scenario asks what happens, whatever it is
+            told = describe_error(error, self._file)
+            return {"raised": told["types"], "message": told["message"], "line": told["line"]}
+
+    def describe(self, value: Any) -> dict[str, Any]:
+        """What a tensor is without its values; for anything else its type's name alone."""
+        if not isinstance(value, torch.Tensor):
+            return {"type": type(value).__name__}
+        return {
+            "type": type(value).__name__,
+            "device": str(value.device),
+            "dtype": str(value.dtype).removeprefix("torch."),
+            "shape": list(value.shape),
+            "requires_grad": value.requires_grad,
+            "is_leaf": value.is_leaf,
+        }
+
+
+def describe_error(error: BaseException, candidate_file: str) -> dict[str, Any]:
+    """An exception as plain data: type names (its own first), message, and the frames in the candidate's file.
+
+    `frames` are `[line, function]`, outermost first; `line` is the innermost one's, or None.
+    """
+    try:
+        message = str(error)
+    except BaseException as worse:  # noqa: BLE001 - the message of a stranger's exception is a stranger's code
+        message = f"(its message cannot be shown: {type(worse).__name__})"
+    frames: list[list[Any]] = []
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename == candidate_file:
+            frames.append([trace.tb_lineno, code.co_name])
+        trace = trace.tb_next
+    line = frames[-1][0] if frames else None
+    if isinstance(error, SyntaxError) and error.filename == candidate_file:
+        line = error.lineno
+    return {
+        "types": [each.__name__ for each in type(error).__mro__ if each not in (object, BaseException)],
+        "message": message[:4000],
+        "frames": frames[-20:],
+        "line": line,
+    }
+
+
+def _autocast_state() -> tuple[bool, ...]:
+    return tuple(torch.is_autocast_enabled(each) for each in _AUTOCAST_TYPES)
+
+
+class _Trace:
+    def __init__(self, candidate_file: str) -> None:
+        self._file = candidate_file
+        self.copies: list[list[Any]] = []
+        self.reads: list[list[Any]] = []
+        self._ops: dict[tuple[Any, ...], int] = {}
+        self._live: dict[str, int] = {}
+        self._peak: dict[str, int] = {}
+        #: Bytes charged for each storage born inside, by its address; 0 for one that came from outside.
+        self._charged: dict[int, int] = {}
+
+    def line(self) -> int | None:
+        """The innermost line of the candidate's file that is running now."""
+        frame: types.FrameType | None = sys._getframe(2)
+        while frame is not None:
+            if frame.f_code.co_filename == self._file:
+                return frame.f_lineno
+            frame = frame.f_back
+        return None
+
+    def copy(self, source: str, target: torch.Tensor) -> None:
+        if len(self.copies) < _MAX_EVENTS:
+            size = target.numel() * target.element_size()
+            self.copies.append([source, str(target.device), size, self.line()])
+
+    def operation(self, function: Any, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> None:
+        name = str(function._overloadpacket)
+        first = outputs[0] if outputs else inputs[0] if inputs else None
+        device = first.device if first is not None else torch.device("cpu")
+        key = (
+            name,
+            tuple(_dtype(each) for each in inputs),
+            _dtype(outputs[0]) if outputs else None,
+            str(device),
+            torch._C._current_graph_task_id() != -1,
+            torch.is_autocast_enabled(device.type) if device.type in _AUTOCAST_TYPES else False,
+        )
+        if key in self._ops or len(self._ops) < _MAX_EVENTS:
+            self._ops[key] = self._ops.get(key, 0) + 1
+        if name == "aten._local_scalar_dense" and len(self.reads) < _MAX_EVENTS:
+            self.reads.append([str(inputs[0].device), self.line()])
+        if name in _COPIES and outputs:
+            source = inputs[1] if name == "aten.copy_" and len(inputs) > 1 else inputs[0]
+            if source.device != outputs[0].device:
+                self.copy(str(source.device), outputs[0])
+
+    def outside(self, tensors: list[torch.Tensor]) -> None:
+        """Notes storages that were there before, so that a view of one is not charged."""
+        for tensor in tensors:
+            storage = _storage(tensor)
+            if storage is not None and storage._cdata not in self._charged:
+                self._follow(storage, str(tensor.device), 0)
+
+    def born(self, tensors: list[torch.Tensor]) -> None:
+        """Charges storages that are new, or that have grown."""
+        for tensor in tensors:
+            storage = _storage(tensor)
+            if storage is None:
+                continue
+            size, device = storage.nbytes(), str(tensor.device)
+            charged = self._charged.get(storage._cdata)
+            if charged is None:
+                self._follow(storage, device, size)
+                self._charge(device, size)
+            elif charged and charged != size:
+                self._charged[storage._cdata] = size
+                self._charge(device, size - charged)
+
+    def _follow(self, storage: Any, device: str, size: int) -> None:
+        self._charged[storage._cdata] = size
+        weakref.finalize(storage, self._gone, storage._cdata, device)
+
+    def _gone(self, key: int, device: str) -> None:
+        self._charge(device, -self._charged.pop(key, 0))
+
+    def _charge(self, device: str, size: int) -> None:
+        live = self._live[device] = self._live.get(device, 0) + size
+        self._peak[device] = max(self._peak.get(device, 0), live)
+
+    def plain(self, caught: list[warnings.WarningMessage], *, autocast_left_on: bool) -> dict[str, Any]:
+        return {
+            "copies": self.copies,
+            "reads": self.reads,
+            "ops": [[name, list(ins), *rest, count] for (name, ins, *rest), count in self._ops.items()],
+            "live": dict(self._live),
+            "peak": dict(self._peak),
+            "warnings": [
+                [each.category.__name__, str(each.message)[:500], each.lineno if each.filename == self._file else None]
+                for each in caught[:100]
+            ],
+            "autocast_left_on": autocast_left_on,
+        }
+
+
+class _DispatchWatch(TorchDispatchMode):
+    def __init__(self, trace: _Trace) -> None:
+        super().__init__()
+        self._trace = trace
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # torch would wrap the method below, and the wrapper imports the compiler, for a second
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        inputs = list(_tensors((*args, *kwargs.values())))
+        self._trace.outside(inputs)
+        result = func(*args, **kwargs)
+        outputs = list(_tensors((result,)))
+        self._trace.operation(func, inputs, outputs)
+        self._trace.born(outputs)
+        return result
+
+
+class _FunctionWatch(TorchFunctionMode):
+    def __init__(self, trace: _Trace) -> None:
+        super().__init__()
+        self._trace = trace
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        result = func(*args, **(kwargs or {}))
+        if func in _FACTORIES and not any(_tensors((*args, *(kwargs or {}).values()))):
+            target = next(_tensors((result,)), None)
+            if target is not None and target.device.type != "cpu":
+                self._trace.copy("cpu", target)  # data born in Python, on the host, and carried over
+        return result
+
+
+def _tensors(values: Any) -> Iterator[torch.Tensor]:
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _tensors(value)
+
+
+def _dtype(tensor: torch.Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def _storage(tensor: torch.Tensor) -> Any:
+    """The tensor's storage, or None where it has none of its own (sparse, meta and fake tensors)."""
+    if tensor.layout is not torch.strided or tensor.device.type == "meta":
+        return None
+    try:
+        return tensor.untyped_storage()
+    except (NotImplementedError, RuntimeError):
+        return None

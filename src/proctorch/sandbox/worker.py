@@ -1,0 +1,211 @@
+"""One job's process: confines itself, loads the candidate, plays scenarios on request and answers with plain data."""
+
+import ast
+import inspect
+import linecache
+import os
+import random
+import sys
+import tempfile
+import types
+import warnings
+from typing import Any, NoReturn
+
+import torch
+
+from proctorch import wire
+from proctorch.sandbox import confine, probe
+
+_MIB = 1 << 20
+
+
+def serve(*, requests: int, answers: int, work: str, memory: int | None, zygote: int) -> NoReturn:
+    """Answers requests until there are no more; never returns to the zygote's code.
+
+    `requests` and `answers` are descriptors of frames, `work` the job's own folder, `memory` bytes or None. The first answer, to
+    no request, says which limits hold.
+    """
+    os.chdir(work)
+    os.environ["TMPDIR"] = os.environ["HOME"] = work
+    tempfile.tempdir = work  # an import before the fork has cached another one
+    limits = confine.apply(memory=memory, zygote=zygote)
+    _write(answers, wire.encode({"id": 0, "limits": limits}))  # from here on, whatever ends this process is the candidate's
+    job = _Job(work)
+    while True:
+        length = _read(requests, wire.LENGTH.size)
+        request = _plain(wire.decode(_read(requests, wire.LENGTH.unpack(length)[0])))
+        answer = job.load(request) if request["op"] == "load" else job.play(request)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        confine.flush_c_streams()
+        _write(answers, _encode(answer | {"id": request["id"]}))
+
+
+class _Candidate:
+    """The submission as scenarios see it: its entry points. Notes whether one was asked for, to know whom to charge."""
+
+    def __init__(self, module: types.ModuleType, names: list[str]) -> None:
+        self._module = module
+        self._names = names
+        self.touched = False
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._names:
+            raise AttributeError(f"the question has no entry point {name!r}")
+        self.touched = True
+        return getattr(self._module, name)
+
+
+class _Job:
+    def __init__(self, work: str) -> None:
+        self._work = work
+        self._file = ""
+        self._candidate: _Candidate
+        self._scenarios: dict[str, Any] = {}
+
+    def load(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Runs the grader's scenarios module, then the candidate's; says what the candidate defines.
+
+        The candidate's module has the submission's name, is in `sys.modules`, and its source is in `linecache`, so that
+        `inspect`, dataclasses and `torch.jit` work as they would for a file.
+        """
+        self._file, source = request["file"], request["source"]
+        answer: dict[str, Any] = {}
+        self._scenarios = {"__name__": "scenarios", "__file__": "scenarios.py"}
+        exec(compile(request["scenarios"], "scenarios.py", "exec", dont_inherit=True), self._scenarios)  # noqa: S102 - ours
+        try:
+            with warnings.catch_warnings(action="ignore"):  # a SyntaxWarning is shown when the module runs
+                tree = ast.parse(source, self._file)
+            code = compile(source, self._file, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            return answer | {"invalid": probe.describe_error(error, self._file)}
+        answer["functions"] = [
+            [node.name, node.lineno]
+            for node in tree.body
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        ]
+        module = types.ModuleType(request["module"])
+        module.__file__ = self._file
+        sys.modules[request["module"]] = module
+        text = source.decode("utf-8", "replace")
+        linecache.cache[self._file] = (len(text), None, text.splitlines(keepends=True), self._file)
+        self._settle(request["seed"])
+        try:
+            exec(code, module.__dict__)  # noqa: S102 - to run a stranger's code is what this process is for
+        except BaseException as error:  # noqa: BLE001 - sys.exit() included
+            return answer | {"raised": self._error(error)}
+        answer["entry"] = {name: _entry(module, name, parameters) for name, parameters in request["entry"].items()}
+        self._candidate = _Candidate(module, list(request["entry"]))
+        return answer
+
+    def play(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Plays one scenario from a clean global state."""
+        scenario = self._scenarios[request["scenario"]]
+        self._settle(request["seed"])
+        self._candidate.touched = False
+        seen = probe.Probe(self._file)
+        try:
+            value = scenario(self._candidate, torch.device(request["device"]), seen, **request["inputs"])
+            if request["device"].startswith("cuda"):
+                torch.cuda.synchronize()  # an asynchronous fault belongs to this scenario, not to the next
+        except BaseException as error:  # noqa: BLE001 - sys.exit() included
+            told = self._error(error)
+            return {"raised": told, "touched": self._candidate.touched, "traces": seen.traces}
+        return {"value": value, "traces": seen.traces}
+
+    def _error(self, error: BaseException) -> dict[str, Any]:
+        text = str(error) if type(error) is RuntimeError else ""
+        out_of_memory = isinstance(error, MemoryError) or "DefaultCPUAllocator: can't allocate memory" in text
+        return probe.describe_error(error, self._file) | {"out_of_memory": out_of_memory, "trace": _trace(error)}
+
+    def _settle(self, seed: int) -> None:
+        """Puts back the global state that an earlier scenario may have changed, and seeds the random generators."""
+        os.chdir(self._work)
+        torch.set_grad_enabled(True)
+        torch.set_default_device(None)
+        while torch._C._len_torch_function_stack():  # a mode that was entered and never left
+            torch._C._pop_torch_function_stack()
+        torch.set_default_dtype(torch.float32)
+        if torch.are_deterministic_algorithms_enabled():  # asked first: the call itself imports the compiler, for a second
+            torch.use_deterministic_algorithms(mode=False)
+        for device_type in ("cpu", "cuda"):
+            torch.set_autocast_enabled(device_type, False)
+        torch.clear_autocast_cache()
+        torch.manual_seed(seed)
+        random.seed(seed)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(seed % (1 << 32))
+
+
+def _entry(module: types.ModuleType, name: str, parameters: list[list[Any]]) -> dict[str, Any]:
+    """Whether the entry point is there and can be called as the question calls it."""
+    if not hasattr(module, name):
+        return {"problem": "missing"}
+    entry = getattr(module, name)
+    if not callable(entry):
+        return {"problem": "not callable"}
+    try:
+        signature = inspect.signature(entry)
+    except (TypeError, ValueError):  # a builtin or a callable that hides it: the calls will tell
+        return {}
+    needed = [each for each, default, _ in parameters if default is None]
+    positional = [each for each, _, keyword_only in parameters if not keyword_only]
+    keywords = [each for each, _, keyword_only in parameters if keyword_only]
+    try:
+        signature.bind(*positional, **dict.fromkeys(keywords))
+        signature.bind(**dict.fromkeys(each for each, _, _ in parameters))
+        signature.bind(**dict.fromkeys(needed))
+    except TypeError:
+        return {"problem": "parameters", "signature": str(signature)[:300]}
+    return {}
+
+
+def _trace(error: BaseException) -> str:
+    """The whole traceback as text, for the interviewer."""
+    import traceback  # noqa: PLC0415 - only when something went wrong
+
+    try:
+        return "".join(traceback.format_exception(error, limit=-30))[-8000:]
+    except BaseException as worse:  # noqa: BLE001 - a stranger's exception
+        return f"(no traceback: {type(worse).__name__})"
+
+
+def _plain(value: Any) -> Any:
+    """Requests come from the judge: their tensors are wanted as tensors."""
+    match value:
+        case wire.Received():
+            return value.tensor.requires_grad_(value.requires_grad)
+        case list():
+            return [_plain(each) for each in value]
+        case tuple():
+            return tuple(_plain(each) for each in value)
+        case dict():
+            return {key: _plain(each) for key, each in value.items()}
+        case wire.Named():
+            return torch.device(value.text) if value.type == "torch.device" else getattr(torch, value.text[6:])
+        case _:
+            return value
+
+
+def _encode(answer: dict[str, Any]) -> bytes:
+    try:
+        return wire.encode(answer, opaque=True)
+    except wire.FrameError as error:
+        too_large = {"types": ["FrameError"], "message": f"the answer is too large: {error}", "frames": [], "line": None}
+        return wire.encode({"id": answer["id"], "raised": too_large | {"out_of_memory": False, "trace": ""}, "touched": True})
+
+
+def _read(descriptor: int, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        part = os.read(descriptor, min(size - len(data), _MIB))
+        if not part:
+            os._exit(0)  # the judge is done
+        data += part
+    return bytes(data)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]

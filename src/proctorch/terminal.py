@@ -1,0 +1,179 @@
+"""What the command shows in a terminal. Everything that comes from a candidate is made visible first, and never read as markup."""
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from proctorch.bank.question import Question
+from proctorch.judge.grade import CheckResult, Outcome, Verdict, show_points
+from proctorch.markup import printed, visible
+from proctorch.report.report import Attempt, Report
+
+if TYPE_CHECKING:
+    from proctorch.verify.verify import Finding, Unproven
+
+#: Where output goes to a file or a pipe, lines are as long as they are.
+_WIDE = 200
+_MARKS = {
+    Outcome.PASSED: ("✓ passed", "green"),
+    Outcome.FAILED: ("✗ failed", "red"),
+    Outcome.ERROR: ("! error", "magenta"),
+    Outcome.NOT_RUN: ("– not run", "dim"),
+}
+_GOOD, _BAD, _OURS = "bold green", "bold red", "bold magenta"
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that keeps to NO_COLOR and to plain text where nobody looks on."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else _WIDE
+    return Console(file=stream, width=width, highlight=False, soft_wrap=not stream.isatty())
+
+
+def say_words(verdict: Verdict) -> str:
+    """A verdict as it is printed: `TIME LIMIT`."""
+    return verdict.name.replace("_", " ")
+
+
+def question_table(questions: Iterable[Question]) -> RenderableType:
+    """The list of questions."""
+    table = _table("code", "id", "title", "topic", "level", "min", "points", "device")
+    for question in questions:
+        table.add_row(
+            question.code or "",
+            Text(question.id, style="bold"),
+            question.title,
+            question.topic,
+            "●" * question.difficulty + "○" * (5 - question.difficulty),
+            str(question.minutes),
+            show_points(question.points),
+            question.device.value,
+        )
+    return table
+
+
+def question_page(question: Question) -> RenderableType:
+    """One question as a candidate may see it."""
+    from rich.markdown import Markdown  # noqa: PLC0415 - `list` has no need of it
+    from rich.syntax import Syntax  # noqa: PLC0415 - as above
+
+    facts = (
+        f"{question.topic} · {question.type.value} · level {question.difficulty} of 5 · {question.minutes} minutes"
+        f" · {show_points(question.points)} points"
+    )
+    checks = _table("points", "what is checked")
+    for check in question.checks:
+        only = f"  (on {', '.join(check.only)})" if check.only else ""
+        checks.add_row(Text(show_points(check.points), justify="right"), check.title + only)
+    name = f"{question.code} · {question.title}" if question.code else question.title
+    return Group(
+        Text(name, style="bold"),
+        Text(facts, style="dim"),
+        Text(""),
+        Markdown(question.prompt, hyperlinks=False),
+        Text(""),
+        checks,
+        Text(""),
+        Text(f"{question.module}.py", style="bold"),
+        Syntax(question.starter, "python", background_color="default"),
+        Text(f"Start with: proctorch start {question.id}", style="dim"),
+    )
+
+
+def report_page(report: Report) -> RenderableType:
+    """All grades: for each submission the checks per device, the verdicts, and a line for each failure."""
+    parts: list[RenderableType] = []
+    for attempt in report.attempts:
+        parts += [*_attempt(report, attempt), Text("")]
+    counts = ", ".join(f"{count} {verdict.value.replace('_', ' ')}" for verdict, count in report.counts.items())
+    parts.append(Text(f"{len(report.grades)} graded: {counts}", style="bold"))
+    return Group(*parts)
+
+
+def _attempt(report: Report, attempt: Attempt) -> Iterable[RenderableType]:
+    question = report.questions[attempt.question]
+    real = {device.name: device.real for device in report.environment.devices}
+    yield Text.assemble((visible(attempt.submission), "bold"), " · ", question.title, (f" ({question.id})", "dim"))
+    names = [
+        grade.device if real.get(grade.device, grade.real) else f"{grade.device} (simulated)" for grade in attempt.grades
+    ]
+    table = _table("check", "points", *names)
+    for row in zip(*(grade.checks for grade in attempt.grades), strict=True):
+        table.add_row(Text(row[0].title), Text(show_points(row[0].points), justify="right"), *map(_mark, row))
+    yield table
+    for grade, name in zip(attempt.grades, names, strict=True):
+        points = f"  {show_points(grade.earned, grade.possible)} points" if grade.scored else ""
+        yield Text.assemble(f"{name}: ", (say_words(grade.verdict), _style(grade.verdict)), points)
+        failures = [result for result in grade.checks if result.outcome in (Outcome.FAILED, Outcome.ERROR)]
+        for result in failures:
+            yield _failure(attempt.submission, result)
+        if grade.reason and (not failures or grade.verdict.severity >= Verdict.RUNTIME_ERROR.severity):
+            yield Text(f"  {visible(grade.reason)}", style="yellow")
+    # What is not counted is said once, however many checks share the reason.
+    for reason in dict.fromkeys(
+        result.reason for grade in attempt.grades for result in grade.checks if not result.counted
+    ):
+        yield Text(f"  not counted: {visible(reason)}", style="dim")
+    for label, output in (("stdout", attempt.grades[0].stdout), ("stderr", attempt.grades[0].stderr)):
+        if output.text.strip():
+            yield Text(f"  {label}:", style="dim")
+            yield from (Text(f"    {line}", style="dim") for line in printed(output.text).splitlines()[:10])
+
+
+def _failure(submission: str, result: CheckResult) -> Text:
+    place = f"{visible(submission)}:{result.place.line}: " if result.place else f"{visible(submission)}: "
+    style = "magenta" if result.outcome is Outcome.ERROR else "red"
+    return Text.assemble("  ", (place, style), f"{result.title}: ", visible(result.reason))
+
+
+def _mark(result: CheckResult) -> Text:
+    text, style = _MARKS[result.outcome]
+    return Text(text if result.counted else "– not counted", style=style)
+
+
+def _style(verdict: Verdict) -> str:
+    if verdict is Verdict.ACCEPTED:
+        return _GOOD
+    return _OURS if verdict in (Verdict.JUDGE_ERROR, Verdict.NOT_RUN) else _BAD
+
+
+def verify_page(findings: Iterable["Finding"], unproven: Iterable["Unproven"]) -> RenderableType:
+    """One row for each question and device, then a line for each problem."""
+    rows: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        rows.setdefault((finding.trial.job.question.id, finding.trial.job.device.name), []).append(finding)
+    table = _table("question", "device", "right", "wrong", "starter and junk", "not asked here", "problems")
+    problems: list[RenderableType] = []
+    for (question, device), group in rows.items():
+        done = [finding for finding in group if not finding.skipped]
+        bad = [finding for finding in done if finding.problem]
+        right = sum(finding.trial.expected is Verdict.ACCEPTED for finding in done)
+        junk = sum(finding.trial.expected is None for finding in done)
+        numbers = (right, len(done) - right - junk, junk, len(group) - len(done))
+        count = Text(str(len(bad)) if bad else "none", style=_BAD if bad else "green")
+        table.add_row(Text(question, style="bold"), device, *(Text(str(n), justify="right") for n in numbers), count)
+        problems += [
+            Text.assemble((f"{question} on {device}: {each.trial.name} ", "red"), visible(each.problem)) for each in bad
+        ]
+    problems += [Text.assemble((f"{each.question.id}: ", "red"), each.problem) for each in unproven]
+    return Group(table, *problems)
+
+
+def facts_page(title: str, facts: Iterable[tuple[str, str]]) -> RenderableType:
+    """Names and values, one a line."""
+    table = Table.grid(padding=(0, 2))
+    for name, value in facts:
+        table.add_row(Text(name, style="dim"), visible(value))
+    return Group(Text(title, style="bold"), table)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    for column in columns:
+        right = column in {"min", "points", "right", "wrong", "starter and junk", "not asked here"}
+        table.add_column(column, justify="right" if right else "left", overflow="fold")
+    return table

@@ -1,0 +1,5 @@
+# Multiplies.
+
+
+def double(x):
+    return x * 2
