@@ -202,7 +202,12 @@ def start(question_id: str, folder: Path, force: bool, bank: Path | None) -> Non
 @_device_option
 @click.option("--seed", type=click.IntRange(min=0), help="Repeat a run: the seed that its report names.")
 @click.option(
-    "-o", "--output", "outputs", multiple=True, type=click.Path(path_type=Path), help="Write the report: .json or .html."
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Write the report: .json or .html.",
 )
 @_audience_option
 @_bank_option
@@ -217,7 +222,9 @@ def grade(
     bank: Path | None,
     as_json: bool,
 ) -> int:
-    """Grade submissions. A saved .json is the whole record unless --for says otherwise; a .html is the candidate's view."""
+    """Grade submissions. A saved .json is the whole record unless --for says otherwise; a .html is the candidate's
+    view.
+    """
     from proctorch.bank.bank import Bank
     from proctorch.judge.plan import Plan
     from proctorch.judge.submission import Submission
@@ -252,7 +259,12 @@ def grade(
 @click.argument("results", metavar="RESULTS.json", type=click.Path(path_type=Path))
 @click.option("--html", "as_html", is_flag=True, help="Write RESULTS.html beside it.")
 @click.option(
-    "-o", "--output", "outputs", multiple=True, type=click.Path(path_type=Path), help="Write the report: .html or .json."
+    "-o",
+    "--output",
+    "outputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Write the report: .html or .json.",
 )
 @_audience_option
 def report(results: Path, as_html: bool, outputs: tuple[Path, ...], audience: str | None) -> None:

@@ -58,11 +58,11 @@ CPU = Device("cpu", "the processor")
 
 
 def here() -> tuple[Device, ...]:
-    """Every real device of this machine that works, the CPU first; asked in a child process, so that none is initialised here.
+    """Every real device of this machine that works, the CPU first, asked in a child: none is initialised here.
 
     Where the system has no accelerator's device node at all, nobody is asked: that saves importing torch.
     """
-    if sys.platform == "linux" and not any(glob.glob(pattern) for pattern in _NODES):
+    if sys.platform == "linux" and not any(glob.glob(pattern) for pattern in _NODES):  # noqa: PTH207 - absolute patterns
         return (CPU,)
     try:
         answer = subprocess.run(  # noqa: S603 - our own interpreter and text

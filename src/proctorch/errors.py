@@ -1,8 +1,10 @@
 """What can go wrong, and the exit code that says so.
 
-    ProctorchError               ours or the machine's fault           exit 3
-    ├── UsageError               the command was asked wrongly         exit 2
-    └── BankError                the bank has faults; all are listed   exit 2
+    ProctorchError           ours or the machine's fault           exit 3
+    ├── UsageError           the command was asked wrongly         exit 2
+    └── BankError            the bank has faults; all are listed   exit 2
+
+A candidate's fault is none of these: it is a verdict.
 """
 
 import enum

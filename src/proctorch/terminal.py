@@ -1,4 +1,4 @@
-"""What the command shows in a terminal. Everything that comes from a candidate is made visible first, and never read as markup."""
+"""What the command shows in a terminal. A candidate's text is made visible first, and is never read as markup."""
 
 import sys
 from collections.abc import Iterable
@@ -99,7 +99,8 @@ def _attempt(report: Report, attempt: Attempt) -> Iterable[RenderableType]:
     real = {device.name: device.real for device in report.environment.devices}
     yield Text.assemble((visible(attempt.submission), "bold"), " · ", question.title, (f" ({question.id})", "dim"))
     names = [
-        grade.device if real.get(grade.device, grade.real) else f"{grade.device} (simulated)" for grade in attempt.grades
+        grade.device if real.get(grade.device, grade.real) else f"{grade.device} (simulated)"
+        for grade in attempt.grades
     ]
     table = _table("check", "points", *names)
     for row in zip(*(grade.checks for grade in attempt.grades), strict=True):

@@ -124,9 +124,9 @@ class _Encoder:
 def encode(value: Any, *, opaque: bool = False) -> bytes:
     """`value` as a frame, its length in front.
 
-    What is not plain data (None, bool, int, float, str, bytes, list, tuple, dict, torch's device, dtype and Size, plain dense
-    tensors) raises TypeError, or with `opaque` crosses as the name of its type. Subclasses are not plain. FrameError if it
-    is larger than a frame may be.
+    What is not plain data (None, bool, int, float, str, bytes, list, tuple, dict, torch's device, dtype and Size, plain
+    dense tensors) raises TypeError, or with `opaque` crosses as the name of its type. Subclasses are not plain.
+    FrameError if it is larger than a frame may be.
     """
     encoder = _Encoder(opaque=opaque)
     header = json.dumps(encoder.item(value), allow_nan=False).encode()
@@ -144,7 +144,9 @@ def encode(value: Any, *, opaque: bool = False) -> bytes:
 
 
 def decode(frame: bytes | bytearray) -> Any:
-    """The value of a frame (without its leading length). Tensors come as `Received`. FrameError on anything malformed."""
+    """The value of a frame (without its leading length). Tensors come as `Received`. FrameError on anything
+    malformed.
+    """
     try:
         return _decode(bytes(frame))
     except FrameError:

@@ -4,15 +4,16 @@ import torch
 from torch import nn
 
 _SPELLINGS = {
-    "as the device": lambda device: device,
+    "as its kind": lambda device: device.type,
+    "as a torch.device": lambda device: device,
     "as a text": str,
-    "with an index": lambda device: torch.device(device.type, device.index or 0),
+    "as a torch.device with an index": lambda device: torch.device(device.type, device.index or 0),
     "as a text with an index": lambda device: f"{device.type}:{device.index or 0}",
-    "without an index": lambda device: torch.device(device.type),
+    "as a torch.device without an index": lambda device: torch.device(device.type),
 }
 
 
-def one_step(candidate, device, probe, *, x, y, weights, dtype, spelling="as the device"):
+def one_step(candidate, device, probe, *, x, y, weights, dtype, spelling="as its kind"):
     """A forward with autocast, and the backward that the caller does; what is seen on the way."""
     model, seen = _classifier(weights, device)
     with probe.watch("forward"):
@@ -36,7 +37,9 @@ def model_that_raises(candidate, device, probe, *, x, y, weights, dtype):
     model, _ = _classifier(weights, device)
     model.append(_Broken())
     with probe.watch("forward"):
-        told = probe.attempt(candidate.forward_loss, model, x.to(device), y.to(device), device, getattr(torch, dtype))
+        told = probe.attempt(
+            candidate.forward_loss, model, x.to(device), y.to(device), device.type, getattr(torch, dtype)
+        )
     return told | {"autocast_after": torch.is_autocast_enabled(device.type)}
 
 
@@ -85,7 +88,8 @@ class _Note(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad):
-        ctx.notes.append(torch.is_autocast_enabled(grad.device.type))
+        kind = grad.device.type
+        ctx.notes.append(torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind))
         return grad, None
 
 

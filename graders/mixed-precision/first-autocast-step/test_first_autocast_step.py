@@ -76,9 +76,11 @@ def compare(seen, given):
 
 @pytest.mark.parametrize("dtype", HALVES)
 def test_linear_layers_run_in_half(run, shared_seed, dtype):
-    """The linear layers compute in the dtype that was asked for."""
-    got = linear_outputs(run("one_step", **inputs(shared_seed, dtype)))
+    """The linear layers compute in the dtype that was asked for, and nothing is warned of."""
+    seen = run("one_step", **inputs(shared_seed, dtype))
+    got = linear_outputs(seen)
     require(got == {dtype}, f"with {dtype} asked for, a linear layer computes in {', '.join(sorted(got - {dtype}))}")
+    quiet(seen, f"asking for {dtype}")
 
 
 @pytest.mark.parametrize("dtype", HALVES)
@@ -136,20 +138,27 @@ def test_float32_is_the_plain_path(run, seed):
     compare(seen, given)
 
 
-@pytest.mark.parametrize("dtype", HALVES)
-def test_device_without_autocast_is_the_plain_path(run, seed, dtype):
+def test_device_without_autocast_is_the_plain_path(run, seed):
     """On a kind of device without autocast, everything is float32."""
-    seen = run("device_without_autocast", **inputs(seed, dtype))
+    seen = run("device_without_autocast", **inputs(seed, HALVES[seed % 2]))
     require(linear_outputs(seen) == {"float32"}, "where there is no autocast, a linear layer computes in another dtype")
     right = seen.get("loss", "device") == "meta" and seen.get("loss", "dtype") == "float32"
     require(right, "where there is no autocast, the loss is no float32 tensor on the model's device")
 
 
 @pytest.mark.parametrize(
-    "spelling", ["as the device", "as a text", "with an index", "as a text with an index", "without an index"]
+    "spelling",
+    [
+        "as a torch.device",
+        "as a text",
+        "as a torch.device with an index",
+        "as a text with an index",
+        "as a torch.device without an index",
+    ],
 )
 def test_every_spelling_of_the_device(run, seed, spelling):
     """The device may be a torch.device or a text, with an index or without, and nothing is warned of."""
-    seen = run("one_step", **inputs(seed, HALVES[seed % 2]), spelling=spelling)
-    require(linear_outputs(seen) == {HALVES[seed % 2]}, f"with the device given {spelling}, autocast is not on")
+    dtype = HALVES[seed % 2]
+    seen = run("one_step", **inputs(seed, dtype), spelling=spelling)
+    require(linear_outputs(seen) == {dtype}, f"with the device given {spelling}, autocast is not on")
     quiet(seen, f"the device given {spelling}")

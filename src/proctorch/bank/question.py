@@ -28,7 +28,7 @@ class Need(enum.Enum):
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of an entry point. `default` is the source text of its default value, or None if it must be given."""
+    """One parameter of an entry point. `default` is the source of its default value, None if it must be given."""
 
     name: str
     default: str | None = None

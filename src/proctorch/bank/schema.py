@@ -3,29 +3,21 @@
 Three levels, each told in one go: syntax (the YAML parser's mark), shape (the validator's location, walked down the
 YAML nodes to a line and a column), and the rules between the parts of one question. What needs more than the one file
 is told in `bank.py`.
+
+The validator is pydantic's, written in its core schema: models would double the time that every command needs to start.
 """
 
 import ast
 import keyword
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PlainValidator,
-    StringConstraints,
-    ValidationError,
-    WithJsonSchema,
-)
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, SchemaValidator, ValidationError
+from pydantic_core import core_schema as core
 
 from proctorch.bank.question import (
     Card,
@@ -53,10 +45,6 @@ _SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _SIZE = re.compile(r"([0-9]{1,15}) ?(B|KiB|MiB|GiB|)")
 _BYTES = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _STAR = Parameter("*")
-# Defaults of keys that may be left out, but not be left empty: so their types are without None. No `default_factory`:
-# pydantic inspects each one's signature, which costs more than reading a question.
-_ABSENT: Any = None
-_NONE: Any = ()
 
 
 def _refuse(message: str) -> PydanticCustomError:
@@ -140,149 +128,126 @@ def _hints(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, pattern=ONE_LINE)]
-Test = Annotated[str, StringConstraints(pattern=TEST)]
-Size = Annotated[
-    int,
-    PlainValidator(_size),
-    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": f"^{_SIZE.pattern}$"}]}),
-]
-DeviceType = Literal["cpu", "cuda", "mps", "xpu", "virtual"]
+def _key(schema: core.CoreSchema, description: str, *, optional: bool = False) -> core.TypedDictField:
+    """A key and what belongs there. An optional one may be left out, but not be left empty."""
+    return core.typed_dict_field(schema, required=not optional, metadata={"description": description})
 
 
-class _Model(BaseModel):
-    # Built once, as part of the question's validator, rather than each on its own.
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, defer_build=True)
+def _mapping(**keys: core.TypedDictField) -> core.TypedDictSchema:
+    return core.typed_dict_schema(keys, extra_behavior="forbid")
 
 
-class LimitsYaml(_Model):
-    """What one played scenario may use."""
-
-    seconds: Annotated[
-        float, PlainValidator(_seconds), WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 86_400})
-    ] = Field(default=Limits.seconds, description="wall-clock seconds, such as 10")
-    memory: Size = Field(default=Limits.memory, description="bytes of memory, such as 2GiB")
-    output: Size = Field(default=Limits.output, description="bytes of what is printed, such as 4MiB")
+def _list(items: core.CoreSchema, least: int = 0) -> core.ListSchema:
+    return core.list_schema(items, min_length=least)
 
 
-class CheckYaml(_Model):
-    """One graded demand."""
-
-    test: Test = Field(description="the name of the pytest function in the grader that decides, `test_…`")
-    title: Line = Field(description="the line that a candidate sees")
-    points: Annotated[
-        Fraction, PlainValidator(_points), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1_000_000})
-    ] = Field(description="a number from 0 up, such as 2 or 0.5")
-    hint: Annotated[
-        list[Text],
-        BeforeValidator(_hints),
-        WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
-    ] = Field(default=_NONE, description="help, or a list of helps, the gentlest first")
-    needs: Test = Field(default=_ABSENT, description="the `test` of a check that must pass before this one is made")
-    only: Annotated[list[DeviceType], Field(min_length=1)] = Field(
-        default=_NONE, description="the device types on which the check is made; all, if left out"
-    )
+def _read_by(function: Callable[[object], object], json: dict[str, Any]) -> core.CoreSchema:
+    """What `function` makes of a value, or refuses; editors are told `json` instead."""
+    return core.no_info_plain_validator_function(function, metadata={"json": json})
 
 
-class MistakeYaml(_Model):
-    """A common wrong answer."""
+_TEXT = core.str_schema(strip_whitespace=True, min_length=1)
+_LINE = core.str_schema(strip_whitespace=True, min_length=1, pattern=ONE_LINE)
+_TEST = core.str_schema(pattern=TEST)
+_BYTES_OR_SIZE = {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": f"^{_SIZE.pattern}$"}]}
+_TEXT_OR_TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 
-    mistake: Text = Field(description="what people do")
-    why: Text = Field(description="why it fails")
-    caught_by: Test = Field(default=_ABSENT, description="the `test` of the check that catches it")
+_LIMITS = _mapping(
+    seconds=_key(
+        _read_by(_seconds, {"type": "number", "exclusiveMinimum": 0, "maximum": 86_400}),
+        "wall-clock seconds of one scenario, such as 10",
+        optional=True,
+    ),
+    memory=_key(_read_by(_size, _BYTES_OR_SIZE), "bytes of memory, such as 2GiB", optional=True),
+    output=_key(_read_by(_size, _BYTES_OR_SIZE), "bytes of printed output, such as 4MiB", optional=True),
+)
+_CHECK = _mapping(
+    test=_key(_TEST, "the name of the pytest function in the grader that decides, `test_…`"),
+    title=_key(_LINE, "the line that a candidate sees"),
+    points=_key(
+        _read_by(_points, {"type": "number", "minimum": 0, "maximum": 1_000_000}),
+        "a number from 0 up, such as 2 or 0.5",
+    ),
+    hint=_key(
+        core.no_info_before_validator_function(_hints, _list(_TEXT, 1), metadata={"json": _TEXT_OR_TEXTS}),
+        "help, or a list of helps, the gentlest first",
+        optional=True,
+    ),
+    needs=_key(_TEST, "the `test` of a check that must pass before this one is made", optional=True),
+    only=_key(
+        _list(core.literal_schema(["cpu", "cuda", "mps", "xpu", "virtual"]), 1),
+        "the device types on which the check is made, such as `[cuda]`; all, if left out",
+        optional=True,
+    ),
+)
+_MISTAKE = _mapping(
+    mistake=_key(_TEXT, "what people do"),
+    why=_key(_TEXT, "why it fails"),
+    caught_by=_key(_TEST, "the `test` of the check that catches it", optional=True),
+)
+_FOLLOW_UP = _mapping(
+    question=_key(_TEXT, "what to ask next"),
+    answer=_key(_TEXT, "a short right answer"),
+)
+_RUBRIC = _mapping(
+    strong=_key(_TEXT, "what a strong answer has"),
+    **{"pass": _key(_TEXT, "what a passing answer has")},
+    weak=_key(_TEXT, "what a weak answer sounds like"),
+    probes=_key(_list(_TEXT), "what to say when the candidate stalls, as a list", optional=True),
+)
+_CARD = _mapping(
+    question=_key(_TEXT, "the question as it is asked aloud"),
+    in_depth=_key(_list(_TEXT, 1), "what a full answer explains, as a list"),
+    scenario=_key(_TEXT, "where this happens in practice"),
+    mistakes=_key(_list(_MISTAKE), "a list of `mistake`, `why` and `caught_by`"),
+    follow_ups=_key(_list(_FOLLOW_UP), "a list of `question` and `answer`"),
+    related=_key(_list(_TEXT), "neighbouring ideas, as a list", optional=True),
+    rubric=_key(_RUBRIC, "`strong`, `pass`, `weak` and `probes`"),
+)
+_ENTRY = core.dict_schema(
+    core.no_info_after_validator_function(_identifier, core.str_schema()),
+    core.no_info_after_validator_function(_signature, _list(_read_by(_parameter, {"type": "string"}))),
+    min_length=1,
+)
+_QUESTION = _mapping(
+    schema=_key(core.literal_schema([SCHEMA]), f"the layout of the file, `schema: {SCHEMA}`"),
+    code=_key(core.str_schema(pattern=CODE), "its short code, such as MF1", optional=True),
+    title=_key(_LINE, "one line that names the exercise"),
+    type=_key(core.literal_schema([each.value for each in QuestionType]), "code-fix, implement, predict or explain"),
+    difficulty=_key(core.int_schema(ge=1, le=5), "1 (first week) to 5 (expert)"),
+    minutes=_key(core.int_schema(ge=1, le=600), "how long it takes, in whole minutes"),
+    tags=_key(_list(_LINE), "words to select by, as a list", optional=True),
+    device=_key(
+        core.literal_schema([each.value for each in Need]), "what the hidden checks need: any, second or budget"
+    ),
+    prompt=_key(_TEXT, "the exercise, in Markdown"),
+    starter=_key(core.str_schema(min_length=1), "the Python that a candidate starts from; it runs, and does not pass"),
+    entry=_key(_ENTRY, "what the submission must define, such as `{train_step: [model, batch, device]}`"),
+    limits=_key(_LIMITS, "`seconds`, `memory` and `output`", optional=True),
+    budget=_key(
+        _read_by(_size, _BYTES_OR_SIZE),
+        "bytes of the accelerator, such as 64MiB; with `device: budget` only",
+        optional=True,
+    ),
+    checks=_key(_list(_CHECK, 1), "a list of `test`, `title` and `points`"),
+    card=_key(_CARD, "the interview card"),
+    sources=_key(_list(_LINE), "where it comes from, as a list", optional=True),
+)
 
-
-class FollowUpYaml(_Model):
-    """A question to ask next."""
-
-    question: Text = Field(description="what to ask next")
-    answer: Text = Field(description="a short right answer")
-
-
-class RubricYaml(_Model):
-    """How to score an oral answer."""
-
-    strong: Text = Field(description="what a strong answer has")
-    passing: Text = Field(alias="pass", description="what a passing answer has")
-    weak: Text = Field(description="what a weak answer sounds like")
-    probes: list[Text] = Field(default=_NONE, description="what to say when the candidate stalls")
-
-
-class CardYaml(_Model):
-    """The interview card."""
-
-    question: Text = Field(description="the question as it is asked aloud")
-    in_depth: Annotated[list[Text], Field(min_length=1)] = Field(description="what a full answer explains, as a list")
-    scenario: Text = Field(description="where this happens in practice")
-    mistakes: list[MistakeYaml] = Field(description="a list of `mistake`, `why` and `caught_by`")
-    follow_ups: list[FollowUpYaml] = Field(description="a list of `question` and `answer`")
-    related: list[Text] = Field(default=_NONE, description="neighbouring ideas")
-    rubric: RubricYaml = Field(description="`strong`, `pass`, `weak` and `probes`")
-
-
-class QuestionYaml(_Model):
-    """A question of a Proctorch bank: `questions/<topic>/<id>.yaml`."""
-
-    model_config = ConfigDict(title="Proctorch question", defer_build=False)
-
-    schema_: Literal[1] = Field(alias="schema", description=f"the layout of this file: {SCHEMA}")
-    code: Annotated[str, StringConstraints(pattern=CODE)] = Field(
-        default=_ABSENT, description="its short code, such as MF1"
-    )
-    title: Line = Field(description="one line that names the exercise")
-    type: QuestionType = Field(strict=False, description="code-fix, implement, predict or explain")
-    difficulty: int = Field(ge=1, le=5, description="1 (first week) to 5 (expert)")
-    minutes: int = Field(ge=1, le=600, description="how long it takes, in whole minutes")
-    tags: list[Line] = Field(default=_NONE, description="words to select by")
-    device: Need = Field(strict=False, description="what the hidden checks need: any, second or budget")
-    prompt: Text = Field(description="the exercise, in Markdown")
-    starter: str = Field(min_length=1, description="Python source that a candidate starts from; it does not pass")
-    entry: Annotated[
-        dict[
-            Annotated[str, AfterValidator(_identifier)],
-            Annotated[
-                list[Annotated[Parameter, PlainValidator(_parameter), WithJsonSchema({"type": "string"})]],
-                AfterValidator(_signature),
-            ],
-        ],
-        Field(min_length=1),
-    ] = Field(description="what the submission must define, such as `{train_step: [model, batch, device]}`")
-    limits: LimitsYaml = Field(default=LimitsYaml.model_construct(), description="what one played scenario may use")
-    budget: Size = Field(default=_ABSENT, description="bytes of the accelerator, such as 64MiB; with `device: budget`")
-    checks: Annotated[list[CheckYaml], Field(min_length=1)] = Field(
-        description="a list of `test`, `title` and `points`"
-    )
-    card: CardYaml = Field(description="the interview card")
-    sources: list[Line] = Field(default=_NONE, description="where it comes from")
-
-
-_MODELS: dict[tuple[str, ...], type[BaseModel]] = {
-    (): QuestionYaml,
-    ("limits",): LimitsYaml,
-    ("checks",): CheckYaml,
-    ("card",): CardYaml,
-    ("card", "mistakes"): MistakeYaml,
-    ("card", "follow_ups"): FollowUpYaml,
-    ("card", "rubric"): RubricYaml,
+#: Of each mapping in a question, its keys and what belongs there.
+_LAYOUT = {
+    names: {key: str(field["metadata"]["description"]) for key, field in mapping["fields"].items()}
+    for names, mapping in {
+        (): _QUESTION,
+        ("limits",): _LIMITS,
+        ("checks",): _CHECK,
+        ("card",): _CARD,
+        ("card", "mistakes"): _MISTAKE,
+        ("card", "follow_ups"): _FOLLOW_UP,
+        ("card", "rubric"): _RUBRIC,
+    }.items()
 }
-
-
-def _layout() -> dict[tuple[str, ...], dict[str, str]]:
-    """Of each mapping in a question, its keys and what belongs there."""
-    models: dict[tuple[str, ...], type[BaseModel]] = {
-        (): QuestionYaml,
-        ("limits",): LimitsYaml,
-        ("checks",): CheckYaml,
-        ("card",): CardYaml,
-        ("card", "mistakes"): MistakeYaml,
-        ("card", "follow_ups"): FollowUpYaml,
-        ("card", "rubric"): RubricYaml,
-    }
-    return {
-        names: {field.alias or name: field.description or "" for name, field in model.model_fields.items()}
-        for names, model in models.items()
-    }
+_VALIDATOR = SchemaValidator(_QUESTION, core.CoreConfig(strict=True))
 
 
 class QuestionFile(NamedTuple):
@@ -306,27 +271,32 @@ def read_question(path: Path, shown: str | None = None) -> QuestionFile:
     if isinstance(document, Fault):
         faults.append(document)
     else:
-        model, more = _validated(document)
+        valid, more = _validated(document)
         faults += more
-        if model and not faults:
-            return QuestionFile(_question(path, model), document)
+        if valid and not faults:
+            return QuestionFile(_question(path, valid), document)
     raise BankError([Diagnostic(shown or str(path), *fault) for fault in faults])
 
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of a question file, for editors."""
-    schema = QuestionYaml.model_json_schema()
-    _without_empty_defaults(schema)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    from pydantic.json_schema import GenerateJsonSchema  # noqa: PLC0415 — slow to import, and only editors need it
 
+    class Generate(GenerateJsonSchema):
+        def function_plain_schema(self, schema: core.PlainValidatorFunctionSchema) -> dict[str, Any]:
+            return dict(schema["metadata"]["json"])
 
-def _without_empty_defaults(part: Any) -> None:
-    """`default: null` says that null may be written; it may not."""
-    if isinstance(part, dict):
-        if "default" in part and part["default"] is None:
-            del part["default"]
-        for each in part.values():
-            _without_empty_defaults(each)
+        def function_before_schema(self, schema: core.BeforeValidatorFunctionSchema) -> dict[str, Any]:
+            return dict(schema["metadata"]["json"])
+
+        def typed_dict_field_schema(self, schema: core.TypedDictField) -> dict[str, Any]:
+            return {**super().typed_dict_field_schema(schema), "description": schema["metadata"]["description"]}
+
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A question of a Proctorch bank: questions/<topic>/<id>.yaml",
+        **Generate().generate(_QUESTION),
+    }
 
 
 def _misnamed(path: Path) -> Iterator[Fault]:
@@ -337,21 +307,21 @@ def _misnamed(path: Path) -> Iterator[Fault]:
             )
 
 
-def _validated(document: Document) -> tuple[QuestionYaml | None, list[Fault]]:
+def _validated(document: Document) -> tuple[dict[str, Any] | None, list[Fault]]:
     faults = list(document.faults)
     data = document.data
     if type(number := data.get("schema")) is int and number != SCHEMA:
         # Another layout: what else seems wrong in it would be noise.
         message = f"schema {number} is not known; this Proctorch reads schema {SCHEMA}"
         return None, [*faults, Fault(*document.place(("schema",)), message)]
-    model = None
+    valid = None
     try:
-        model = QuestionYaml.model_validate(data)
+        valid = _VALIDATOR.validate_python(data)
     except ValidationError as error:
-        faults += shape_faults(document, error.errors(include_url=False), _layout())
+        faults += shape_faults(document, error.errors(include_url=False), _LAYOUT)
     faults += (Fault(*document.place(location), message) for location, message in broken_rules(data))
     faults += _starter_faults(document)
-    return model, faults
+    return valid, faults
 
 
 def _starter_faults(document: Document) -> Iterator[Fault]:
@@ -365,36 +335,43 @@ def _starter_faults(document: Document) -> Iterator[Fault]:
             yield Fault(*document.place(("starter",)), f"starter {fault.message} (in its line {fault.line})")
 
 
-def _question(path: Path, model: QuestionYaml) -> Question:
-    card, rubric = model.card, model.card.rubric
+def _question(path: Path, valid: dict[str, Any]) -> Question:
+    card, rubric = valid["card"], valid["card"]["rubric"]
     return Question(
         id=path.stem,
         topic=path.parent.name,
         path=path,
-        code=model.code,
-        title=model.title,
-        type=model.type,
-        difficulty=model.difficulty,
-        minutes=model.minutes,
-        tags=tuple(model.tags),
-        device=model.device,
-        prompt=model.prompt,
-        starter=model.starter,
-        entry=tuple(EntryPoint(name, tuple(parameters)) for name, parameters in model.entry.items()),
-        limits=Limits(model.limits.seconds, model.limits.memory, model.limits.output),
-        budget=model.budget,
+        code=valid.get("code"),
+        title=valid["title"],
+        type=QuestionType(valid["type"]),
+        difficulty=valid["difficulty"],
+        minutes=valid["minutes"],
+        tags=tuple(valid.get("tags", ())),
+        device=Need(valid["device"]),
+        prompt=valid["prompt"],
+        starter=valid["starter"],
+        entry=tuple(EntryPoint(name, tuple(parameters)) for name, parameters in valid["entry"].items()),
+        limits=Limits(**valid.get("limits", {})),
+        budget=valid.get("budget"),
         checks=tuple(
-            Check(each.test, each.title, each.points, tuple(each.hint), each.needs, tuple(each.only))
-            for each in model.checks
+            Check(
+                test=check["test"],
+                title=check["title"],
+                points=check["points"],
+                hints=tuple(check.get("hint", ())),
+                needs=check.get("needs"),
+                only=tuple(check.get("only", ())),
+            )
+            for check in valid["checks"]
         ),
         card=Card(
-            question=card.question,
-            in_depth=tuple(card.in_depth),
-            scenario=card.scenario,
-            mistakes=tuple(Mistake(each.mistake, each.why, each.caught_by) for each in card.mistakes),
-            follow_ups=tuple(FollowUp(each.question, each.answer) for each in card.follow_ups),
-            related=tuple(card.related),
-            rubric=Rubric(rubric.strong, rubric.passing, rubric.weak, tuple(rubric.probes)),
+            question=card["question"],
+            in_depth=tuple(card["in_depth"]),
+            scenario=card["scenario"],
+            mistakes=tuple(Mistake(**mistake) for mistake in card["mistakes"]),
+            follow_ups=tuple(FollowUp(**follow_up) for follow_up in card["follow_ups"]),
+            related=tuple(card.get("related", ())),
+            rubric=Rubric(rubric["strong"], rubric["pass"], rubric["weak"], tuple(rubric.get("probes", ()))),
         ),
-        sources=tuple(model.sources),
+        sources=tuple(valid.get("sources", ())),
     )

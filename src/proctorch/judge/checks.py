@@ -1,7 +1,7 @@
 """What hidden checks are written with, beside plain `assert`.
 
-The first line of a failure's message is shown to the candidate: it says what was demanded or seen, never an expected value.
-All after the first line is for the interviewer.
+The first line of a failure's message is shown to the candidate: it says what was demanded or seen, never an expected
+value. All after the first line is for the interviewer.
 """
 
 from typing import TYPE_CHECKING, NoReturn
@@ -20,12 +20,14 @@ class CheckFailure(AssertionError):
 
 
 def fail(reason: str, *, line: int | None = None, detail: str = "") -> NoReturn:
-    """Fails the check. `reason` is one line for the candidate, `line` a line of the candidate's file, `detail` for interviewers."""
+    """Fails the check. `reason` is one line for the candidate, `line` is in their file, `detail` for interviewers."""
+    __tracebackhide__ = True  # a failure is shown at the check that demands
     raise CheckFailure(reason, line=line, detail=detail)
 
 
 def require(condition: object, reason: str, *, line: int | None = None, detail: str = "") -> None:
     """Fails the check unless `condition` is true."""
+    __tracebackhide__ = True
     if not condition:
         fail(reason, line=line, detail=detail)
 
@@ -39,11 +41,12 @@ def close(
     atol: float | None = None,
     line: int | None = None,
 ) -> None:
-    """Fails the check unless `actual` is `expected` within the tolerance: non-finite values first, then the shape, then the values.
+    """Fails the check unless `actual` is `expected` within the tolerance: first finite, then of its shape, then equal.
 
-    Values are compared in float64. The tolerance is `torch.testing`'s for the dtype of `actual` where none is given, so that a
-    float16 result is not held to float32's precision. `rtol` and `atol` are given together or not at all.
+    Values are compared in float64. The tolerance is `torch.testing`'s for the dtype of `actual` where none is given, so
+    that a float16 result is not held to float32's precision. `rtol` and `atol` are given together or not at all.
     """
+    __tracebackhide__ = True
     import torch  # noqa: PLC0415 - the plugin must not cost other people's test runs an import of torch
     from torch.testing._comparison import default_tolerances  # noqa: PLC0415 - as above
 

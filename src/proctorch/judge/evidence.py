@@ -1,4 +1,4 @@
-"""Evidence: what came back from the sandbox about one played scenario. It is testimony, and every access checks its type."""
+"""Evidence: what came back from the sandbox about one played scenario. Testimony, so every access checks its type."""
 
 import enum
 from dataclasses import dataclass, field
@@ -115,8 +115,8 @@ def read_trace(told: Any) -> Trace:
             copies=tuple(Copy(_str(a), _str(b), _int(size), _line(line)) for a, b, size, line in told["copies"]),
             reads=tuple(Read(_str(device), _line(line)) for device, line in told["reads"]),
             ops={
-                Op(_str(name), tuple(map(_str, ins)), out and _str(out), _str(device), bool(back), bool(auto)): _int(count)
-                for name, ins, out, device, back, auto, count in told["ops"]
+                _op(name, inputs, output, device, backward, autocast): _int(count)
+                for name, inputs, output, device, backward, autocast, count in told["ops"]
             },
             live={_str(device): _int(size) for device, size in told["live"].items()},
             peak={_str(device): _int(size) for device, size in told["peak"].items()},
@@ -125,6 +125,11 @@ def read_trace(told: Any) -> Trace:
         )
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise wire.FrameError(f"no trace: {type(error).__name__}") from None
+
+
+def _op(name: Any, inputs: Any, output: Any, device: Any, backward: Any, autocast: Any) -> Op:
+    output = None if output is None else _str(output)
+    return Op(_str(name), tuple(map(_str, inputs)), output, _str(device), bool(backward), bool(autocast))
 
 
 def _str(value: Any) -> str:
@@ -150,8 +155,9 @@ _ABSENT = wire.Opaque("nothing")
 class Evidence:
     """What came back about one scenario.
 
-    The typed accessors take a path of keys and indices into `value` and fail the check, in words for the candidate, where what is
-    there is not what they are asked for. `what` names the thing in that message; by default the path does.
+    The typed accessors take a path of keys and indices into `value` and fail the check, in words for the candidate,
+    where what is there is not what they are asked for. `what` names the thing in that message; by default the path
+    does.
     """
 
     ended: Ended
@@ -241,9 +247,9 @@ class Evidence:
     def _find(self, path: tuple[str | int, ...]) -> Any:
         value = self.value
         for step in path:
-            inside_dict = isinstance(value, dict) and step in value
-            inside_list = isinstance(value, (list, tuple)) and isinstance(step, int) and -len(value) <= step < len(value)
-            if not (inside_dict or inside_list):
+            in_dict = isinstance(value, dict) and step in value
+            in_list = isinstance(value, (list, tuple)) and isinstance(step, int) and -len(value) <= step < len(value)
+            if not (in_dict or in_list):
                 return _ABSENT
             value = value[step]
         return value

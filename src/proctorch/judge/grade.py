@@ -119,7 +119,7 @@ class Grade:
 
 
 def show_points(points: Fraction, of: Fraction | None = None) -> str:
-    """Points for display: at most two decimals, rounded once and downwards, so that less than full marks never reads as full.
+    """Points for display: at most two decimals, rounded once and downwards, so that only full marks read as full.
 
     >>> show_points(Fraction(7, 2)), show_points(Fraction(999, 100) + Fraction(9, 1000), Fraction(10))
     ('3.5', '9.99 / 10')

@@ -49,7 +49,7 @@ class Plan:
         devices: Iterable[Device | str] = (),
         question: Question | None = None,
     ) -> "Plan":
-        """All submissions, each on all devices (by default every real one that is here), for the question given or found.
+        """All submissions, each on all devices (by default every real one here), for the question given or found.
 
         UsageError if a device is not here or a submission's question cannot be found.
         """

@@ -1,10 +1,10 @@
 """The pytest plugin: the fixtures that hidden checks are written with, and the account of every check.
 
-`run(scenario, **inputs)`  plays a scenario in the sandbox and returns its Evidence; fails the check if the candidate's code did
-                           not let it end well. Equal calls within a job are played once.
-`device`                   the Device of the job.
-`seed`                     an int that differs from check to check and from run to run.
-`shared_seed`              an int that is the same for all checks of a job, so that they can share evidence.
+- `run(scenario, **inputs)` plays a scenario in the sandbox and returns its Evidence; it fails the check if the
+  candidate's code did not let the scenario end well. Equal calls within a job are played once.
+- `device`: the Device of the job.
+- `seed`: an int that differs from check to check and from run to run.
+- `shared_seed`: an int that is the same for all checks of a job, so that they can share evidence.
 """
 
 from collections.abc import Callable, Generator
@@ -78,7 +78,7 @@ def shared_seed(proctorch_play: Play) -> int:
 
 
 class Judge:
-    """Makes the checks of each play, in the order of the question, and hands each play over when its last check is done."""
+    """Makes the checks of each play, in the question's order, and hands the play over when its last check is done."""
 
     def __init__(self, plays: Callable[[Path], list[Play]], finished: Callable[[Play], None]) -> None:
         self._plays = plays

@@ -15,14 +15,15 @@ from proctorch.judge.plan import Job, Plan
 from proctorch.judge.play import Play, not_run
 from proctorch.judge.supervise import Sandbox, SandboxBroken
 
-#: The first optimizer that a process makes imports this, for as long as torch itself takes: once for all jobs, if any will.
+#: The first optimizer that a process makes imports this, which takes as long as torch itself: once for all jobs, then.
 _OPTIMIZERS_IMPORT = "torch._dynamo"
 _MAX_SANDBOXES = 3
+_UNWANTED = ("terminal", "cacheprovider", "faulthandler", "warnings", "junitxml", "stepwise", "pastebin")
 #: Nothing of pytest's that reads the user's settings, writes files or prints.
 _PYTEST = (
     *("--disable-plugin-autoload", "--noconftest", "--import-mode=importlib", "--continue-on-collection-errors", "-s"),
     *("-c", os.devnull),
-    *(f"-pno:{name}" for name in ("terminal", "cacheprovider", "faulthandler", "warnings", "junitxml", "stepwise", "pastebin")),
+    *(f"-pno:{name}" for name in _UNWANTED),
 )
 
 
@@ -62,8 +63,8 @@ class Grading:
     def run(self, on_grade: Callable[[Grade], None] = lambda _: None) -> list[Grade]:
         """Grades every job, in the plan's order, and calls `on_grade` after each.
 
-        A job that cannot be graded has the verdict NOT_RUN or JUDGE_ERROR: there is a grade for each. KeyboardInterrupt passes
-        through, with everything that was started ended.
+        A job that cannot be graded has the verdict NOT_RUN or JUDGE_ERROR: there is a grade for each. KeyboardInterrupt
+        passes through, with everything that was started ended.
         """
         graded: dict[int, Grade] = {}
 

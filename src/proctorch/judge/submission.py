@@ -46,7 +46,7 @@ class Submission:
 
 
 def find_question(bank: Bank, submission: Submission) -> Question:
-    """The question that the submission answers: by a line `# proctorch: ID` near its top, its file name, or a folder's name.
+    """The question that it answers: by a line `# proctorch: ID` near its top, its file's name or a folder's.
 
     UsageError if none of them names a question.
     """
@@ -59,8 +59,8 @@ def find_question(bank: Bank, submission: Submission) -> Question:
         if question := by_name.get(name.lower().replace("_", "-")):
             return question
     raise UsageError(
-        f"{submission.path}: which question does it answer? Say it with --question ID, with a line `# proctorch: ID` at its top,"
-        f" or in its name, such as {bank.questions[0].module}.py (`proctorch list` shows the IDs)"
+        f"{submission.path}: which question does it answer? Say it with --question ID, with a line `# proctorch: ID`"
+        f" at its top, or in its name, such as {bank.questions[0].module}.py (`proctorch list` shows the IDs)"
     )
 
 

@@ -1,6 +1,7 @@
-"""Runs jobs in the sandbox process from outside: starts it, keeps the deadlines, caps the output, kills, and accounts for the end.
+"""Runs jobs in the sandbox process from outside: starts, keeps deadlines, caps output, kills, accounts for the end.
 
-Nothing that comes back is believed: a process that ends, is silent, prints without end or sends garbage has its own `Stopped`.
+Nothing that comes back is believed: a process that ends, is silent, prints without end or sends garbage has its own
+`Stopped`.
 """
 
 import json
@@ -22,6 +23,7 @@ from proctorch.errors import ProctorchError
 from proctorch.judge.evidence import Ended
 from proctorch.judge.grade import Output
 
+_ZYGOTE = "proctorch.sandbox.zygote"
 _START_SECONDS = 120.0
 _END_SECONDS = 20.0
 #: How long a process whose answers have ended may take to be dead.
@@ -79,8 +81,8 @@ class Sandbox:
         self._work = tempfile.TemporaryDirectory(prefix="proctorch-", ignore_cleanup_errors=True)
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
         with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-m", "proctorch.sandbox.zygote", str(theirs.fileno()), self._work.name, *preload],
+            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                [sys.executable, "-I", "-m", _ZYGOTE, str(theirs.fileno()), self._work.name, *preload],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -98,7 +100,9 @@ class Sandbox:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -135,7 +139,9 @@ class Sandbox:
             self._note(started)
             started, descriptors = self._message(_START_SECONDS)
         handle = descriptors[0] if descriptors else None
-        return Process(self, name, started["process"], handle, _Pipes(to_requests, from_answers, from_out, from_err), output)
+        return Process(
+            self, name, started["process"], handle, _Pipes(to_requests, from_answers, from_out, from_err), output
+        )
 
     def wait_end(self, name: str) -> int:
         """How the named job's process ended: its exit code, or minus the signal. All that it started is gone then."""
@@ -188,7 +194,9 @@ class _Pipes:
 class Process:
     """One job's process: asked one thing at a time, until it is closed or gives no answer."""
 
-    def __init__(self, sandbox: Sandbox, name: str, process: int, handle: int | None, pipes: _Pipes, output: int) -> None:
+    def __init__(
+        self, sandbox: Sandbox, name: str, process: int, handle: int | None, pipes: _Pipes, output: int
+    ) -> None:
         self._sandbox = sandbox
         self._name = name
         self._process = process
@@ -220,7 +228,7 @@ class Process:
         return self._captures[self._pipes.err].output()
 
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """The answer to `request`. Stopped, with the process gone, if none comes within `seconds` of wall-clock time."""
+        """The answer to `request`. Stopped, with the process gone, if none comes within `seconds` (wall clock)."""
         self._asked += 1
         return self._receive(wire.encode(request | {"id": self._asked}), seconds)
 
@@ -282,12 +290,12 @@ class Process:
         (length,) = wire.LENGTH.unpack_from(self._answer)
         try:
             if length > wire.MAX_FRAME:
-                raise wire.FrameError(f"{length:,} bytes")  # noqa: TRY301 - one place that turns it into Stopped
+                raise wire.FrameError(f"{length:,} bytes")
             if len(self._answer) < size + length:
                 return None
             answer = wire.decode(self._answer[size : size + length])
             if len(self._answer) > size + length or not isinstance(answer, dict) or answer.get("id") != self._asked:
-                raise wire.FrameError("an answer to another question")  # noqa: TRY301 - as above
+                raise wire.FrameError("an answer to another question")
         except wire.FrameError as error:
             raise Stopped(Ended.GARBLED, f"sent something that is no answer ({error})") from None
         self._answer.clear()

@@ -8,7 +8,7 @@ from proctorch.judge.grade import CheckResult, Outcome, Verdict
 
 @dataclass(frozen=True)
 class Incident:
-    """Something that decides over a whole job, whatever its checks say: a time-out, a death, a file that does not parse."""
+    """Something that decides over a whole job, whatever its checks say: a time-out, a death, a file that is none."""
 
     verdict: Verdict
     #: One line for the candidate.
@@ -18,8 +18,8 @@ class Incident:
 def decide(results: Sequence[CheckResult], incidents: Sequence[Incident]) -> tuple[Verdict, str]:
     """The verdict and the one line that explains it, empty for ACCEPTED.
 
-    The gravest of all that apply is given. A job is ACCEPTED only if at least one check is counted and every counted check
-    PASSED: a check that is not known to have passed never helps.
+    The gravest of all that apply is given. A job is ACCEPTED only if at least one check is counted and every counted
+    check PASSED: a check that is not known to have passed never helps.
     """
     counted = [result for result in results if result.counted]
     applying = [*incidents, _by_checks(counted, results)]

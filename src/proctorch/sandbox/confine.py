@@ -1,7 +1,7 @@
 """What a job's process gives up before it loads the candidate.
 
-This is tier `process`: a session of its own, death with its parent, and resource limits. Namespaces, Landlock and seccomp
-belong here too, after the limits; nothing else in the sandbox knows how a job is confined.
+This is tier `process`: a session of its own, death with its parent, and resource limits. Namespaces, Landlock and
+seccomp belong here too, after the limits; nothing else in the sandbox knows how a job is confined.
 """
 
 import ctypes
@@ -43,8 +43,8 @@ def flush_c_streams() -> None:
 def apply(*, memory: int | None, zygote: int) -> list[str]:
     """Confines this process, and says in words which limits now hold.
 
-    `memory`: bytes it may take beyond what it has now, None for no limit (CUDA reserves far more address space than memory);
-    `zygote`: its parent's process id.
+    `memory`: bytes it may take beyond what it has now, None for no limit (CUDA reserves far more address space than
+    memory); `zygote`: its parent's process id.
     """
     die_with_parent(zygote)
     os.setsid()

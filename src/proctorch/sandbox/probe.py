@@ -1,9 +1,9 @@
-"""What is observed while a candidate's code runs: copies between devices, scalar reads, dtypes, bytes, autocast, warnings.
+"""What is observed while a candidate's code runs: copies between devices, scalar reads, dtypes, bytes, warnings.
 
-Two of torch's own interception points do it on any device: a dispatch mode sees every operation below autograd (the backward
-pass included), a function mode sees `torch.tensor(list, device=…)`, which dispatch does not. Bytes are counted by storage,
-since autograd keeps storages alive after the tensor objects are gone. Everything here is testimony from the candidate's own
-process: the judge cross-checks it with values.
+Two of torch's own interception points do it on any device: a dispatch mode sees every operation below autograd (the
+backward pass included), a function mode sees `torch.tensor(list, device=…)`, which dispatch does not. Bytes are counted
+by storage, since autograd keeps storages alive after the tensor objects are gone. Everything here is testimony from the
+candidate's own process: the judge cross-checks it with values.
 """
 
 import contextlib
@@ -191,9 +191,9 @@ class _Trace:
         }
 
 
-class _DispatchWatch(TorchDispatchMode):
+class _DispatchWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch's own class hook has no types
     def __init__(self, trace: _Trace) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # as above
         self._trace = trace
 
     @classmethod

@@ -22,14 +22,15 @@ _MIB = 1 << 20
 def serve(*, requests: int, answers: int, work: str, memory: int | None, zygote: int) -> NoReturn:
     """Answers requests until there are no more; never returns to the zygote's code.
 
-    `requests` and `answers` are descriptors of frames, `work` the job's own folder, `memory` bytes or None. The first answer, to
-    no request, says which limits hold.
+    `requests` and `answers` are descriptors of frames, `work` the job's own folder, `memory` bytes or None. The first
+    answer, to no request, says which limits hold.
     """
     os.chdir(work)
     os.environ["TMPDIR"] = os.environ["HOME"] = work
     tempfile.tempdir = work  # an import before the fork has cached another one
     limits = confine.apply(memory=memory, zygote=zygote)
-    _write(answers, wire.encode({"id": 0, "limits": limits}))  # from here on, whatever ends this process is the candidate's
+    # From this answer on, whatever ends this process is the candidate's doing.
+    _write(answers, wire.encode({"id": 0, "limits": limits}))
     job = _Job(work)
     while True:
         length = _read(requests, wire.LENGTH.size)
@@ -126,7 +127,7 @@ class _Job:
         while torch._C._len_torch_function_stack():  # a mode that was entered and never left
             torch._C._pop_torch_function_stack()
         torch.set_default_dtype(torch.float32)
-        if torch.are_deterministic_algorithms_enabled():  # asked first: the call itself imports the compiler, for a second
+        if torch.are_deterministic_algorithms_enabled():  # asked first: the call imports the compiler, for a second
             torch.use_deterministic_algorithms(mode=False)
         for device_type in ("cpu", "cuda"):
             torch.set_autocast_enabled(device_type, False)
@@ -191,8 +192,15 @@ def _encode(answer: dict[str, Any]) -> bytes:
     try:
         return wire.encode(answer, opaque=True)
     except wire.FrameError as error:
-        too_large = {"types": ["FrameError"], "message": f"the answer is too large: {error}", "frames": [], "line": None}
-        return wire.encode({"id": answer["id"], "raised": too_large | {"out_of_memory": False, "trace": ""}, "touched": True})
+        too_large = {
+            "types": ["FrameError"],
+            "message": f"the answer is too large: {error}",
+            "frames": [],
+            "line": None,
+        }
+        return wire.encode(
+            {"id": answer["id"], "raised": too_large | {"out_of_memory": False, "trace": ""}, "touched": True}
+        )
 
 
 def _read(descriptor: int, size: int) -> bytes:

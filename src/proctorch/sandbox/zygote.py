@@ -2,11 +2,12 @@
 
     python -I -m proctorch.sandbox.zygote CONTROL WORK [MODULE…]
 
-CONTROL is the descriptor of a stream socket to the judge, WORK a folder for the jobs' folders, each MODULE something slow to
-import before the first job. The judge sends one line of JSON for a job, with four descriptors (requests, answers, stdout,
-stderr), and is told when the process has started and, once nothing of it is left, how it ended.
+CONTROL is the descriptor of a stream socket to the judge, WORK a folder for the jobs' folders, each MODULE something
+slow to import before the first job. The judge sends one line of JSON for a job, with four descriptors (requests,
+answers, stdout, stderr), and is told when the process has started and, once nothing of it is left, how it ended.
 """
 
+import contextlib
 import gc
 import importlib
 import json
@@ -42,7 +43,8 @@ def main() -> None:
 def _prepare(modules: list[str]) -> None:
     """Everything that a child would otherwise pay for, and nothing that a child could not live with.
 
-    A team of OpenMP threads in the parent would make a child's first parallel operation hang: one thread, before any operation.
+    A team of OpenMP threads in the parent would make a child's first parallel operation hang: one thread, before any
+    operation.
     """
     torch.set_num_threads(1)
     torch.set_warn_always(True)  # else a warning that torch gives once is given to the first job alone
@@ -111,7 +113,7 @@ class _Zygote:
             requests, answers, out, err = (_high(descriptor) for descriptor in descriptors)
             null = os.open(os.devnull, os.O_RDONLY)
             for source, target in ((null, 0), (out, 1), (err, 2), (requests, _REQUESTS), (answers, _ANSWERS)):
-                os.dup2(source, target, inheritable=False if target > 2 else True)
+                os.dup2(source, target, inheritable=target <= 2)
             os.closerange(_FREE, os.sysconf("SC_OPEN_MAX") if sys.platform != "linux" else 1 << 16)
             worker.serve(requests=_REQUESTS, answers=_ANSWERS, work=work, memory=job["memory"], zygote=zygote)
         except BaseException:  # noqa: BLE001 - whatever it is, the child must not go on as a second zygote
@@ -128,10 +130,8 @@ class _Zygote:
             reaped, status = os.waitpid(process, os.WNOHANG)
             if reaped:
                 ended.append((self._jobs.pop(process), status))
-                try:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process, signal.SIGKILL)
-                except (ProcessLookupError, PermissionError):
-                    pass
         confine.end_children(self._jobs.__contains__)
         for job, status in ended:
             _send(self._control, {"ended": job, "status": os.waitstatus_to_exitcode(status)})

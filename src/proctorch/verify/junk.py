@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from proctorch.bank.question import EntryPoint, Question
 
-_HEAD = '''\
+_HEAD = """\
 import os
 import torch
 
@@ -29,7 +29,7 @@ class EqualsEverything:
     def __float__(self): return 1.0
     def __int__(self): return 1
     def __str__(self): return "cpu"
-'''
+"""
 
 #: The piece that only a time limit ends.
 HANG = "hangs"

@@ -48,7 +48,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Finding:
-    """A trial and what came of it. `problem` is empty if it ended as it must; `skipped` says why it proves nothing here."""
+    """A trial and what came of it. `problem` is empty if it ended as it must; `skipped`: why it proves nothing here."""
 
     trial: Trial
     grade: Grade
@@ -66,7 +66,7 @@ class Unproven:
 
 
 def plan_trials(questions: Iterable[Question], devices: Iterable[Device]) -> list[Trial]:
-    """All trials of the questions on the devices. UsageError for a wrong solution that does not say what must catch it."""
+    """All trials of the questions on the devices. UsageError if a wrong solution does not say what must catch it."""
     chosen = tuple(devices)
     return [trial for question in questions for device in chosen for trial in _trials(question, device)]
 

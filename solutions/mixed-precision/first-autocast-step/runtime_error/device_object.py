@@ -1,5 +1,5 @@
 # Hands autocast the torch.device: it wants the text of its kind.
-# caught-by: test_linear_layers_run_in_half, test_every_spelling_of_the_device
+# caught-by: test_every_spelling_of_the_device
 import contextlib
 
 import torch

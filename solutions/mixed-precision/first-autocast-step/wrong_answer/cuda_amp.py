@@ -1,5 +1,5 @@
 # The deprecated name: it warns, and it is about CUDA whatever the device is.
-# caught-by: test_every_spelling_of_the_device, test_float32_is_the_plain_path
+# caught-by: test_linear_layers_run_in_half
 import torch
 import torch.nn.functional as F
 
