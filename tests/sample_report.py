@@ -1,4 +1,4 @@
-"""A realistic report: three questions, several submissions, a real and a simulated device, and every kind of outcome."""
+"""A realistic report: three questions, several submissions, a real and a simulated device, every kind of outcome."""
 
 import dataclasses
 from datetime import UTC, datetime
@@ -156,7 +156,7 @@ PICK_DEVICE = Question(
     minutes=8,
     tags=("devices",),
     device=Need.ANY,
-    prompt="Write `pick_device(prefer=None)`: the preferred device if it is usable, else the current accelerator, else the CPU.\n",
+    prompt="Write `pick_device(prefer=None)`: the preferred device if it works, else an accelerator, else the CPU.\n",
     starter="def pick_device(prefer=None):\n    ...\n",
     entry=(EntryPoint("pick_device", (Parameter("prefer", "None"),)),),
     limits=Limits(),
@@ -308,7 +308,9 @@ def _half_moved_on_cpu() -> Grade:
                 Outcome.FAILED,
                 "the loss is a Tensor, not a Python float",
                 place=Place(21, "train_step"),
-                detail="the loss is a Tensor, not a Python float\nassert isinstance(seen.get('loss'), float)\nE   got tensor(2.3026, grad_fn=<NllLossBackward0>)\n",
+                detail="the loss is a Tensor, not a Python float\n"
+                "assert isinstance(seen.get('loss'), float)\n"
+                "E   got tensor(2.3026, grad_fn=<NllLossBackward0>)\n",
             ),
             _result(question, 4, Outcome.PASSED),
         ),

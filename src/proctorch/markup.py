@@ -3,12 +3,12 @@
 import functools
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-import pygments
-from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
-from pygments.formatters import HtmlFormatter
-from pygments.lexers.python import PythonLexer
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 #: Characters of a source, and of a line in it, that are coloured. Some of the lexer's patterns take quadratic time.
 _LONGEST_COLOURED, _WIDEST_COLOURED = 60_000, 1_000
@@ -48,6 +48,7 @@ def _shown() -> Iterator[tuple[int, str]]:
 _SHOWN = dict(_shown())
 _HIDDEN = re.compile(f"[{''.join(re.escape(chr(code)) for code in _SHOWN)}]")
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
+_SIGNS = re.compile(r"([/\\_.-])")
 _TICKS = re.compile(r"`([^`\n]+)`")
 
 
@@ -67,6 +68,11 @@ def printed(text: str) -> str:
 def ticks(text: str) -> Markup:
     """Plain text, in which only `backticks` mean something. For reasons, which may quote a candidate's text."""
     return Markup(_TICKS.sub(r"<code>\1</code>", str(escape(visible(text)))))  # noqa: S704 - it is escaped first
+
+
+def breakable(path: str) -> Markup:
+    """A file's name that a line may end in, after each of its signs."""
+    return Markup(_SIGNS.sub(r"\1<wbr>", str(escape(visible(path)))))  # noqa: S704 - it is escaped first
 
 
 def markdown(text: str, heading: int = 3) -> Markup:
@@ -103,6 +109,10 @@ def _sign(hidden: re.Match[str]) -> str:
 
 
 def _coloured(lines: list[str]) -> list[str]:
+    import pygments  # noqa: PLC0415 - a terminal needs `visible` alone, and not to wait
+    from pygments.formatters import HtmlFormatter  # noqa: PLC0415 - as above
+    from pygments.lexers.python import PythonLexer  # noqa: PLC0415 - as above
+
     # Over a run of blank lines the lexer's time grows with the cube of their number, so it is given none.
     source = "\n".join(line if line.strip() else "#" for line in lines)
     # nowrap: the lines alone, each with all its tags closed.
@@ -116,6 +126,8 @@ def _highlight(code: str, language: str, _attributes: str) -> str:
 
 
 @functools.cache
-def _markdown() -> MarkdownIt:
+def _markdown() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - as above
+
     options = {"html": False, "highlight": _highlight}
     return MarkdownIt("commonmark", options).enable("table").disable("image")

@@ -18,6 +18,15 @@ from proctorch.shipped import default_bank
 #: Templates of formats that are not HTML, where HTML's escapes would be shown as they stand.
 _NOT_HTML = ("md.j2", "typ.j2", "ipynb.j2")
 
+_FILTERS = (
+    markup.markdown,
+    markup.inline_markdown,
+    markup.ticks,
+    markup.printed,
+    markup.breakable,
+    markup.python_lines,
+)
+
 
 def render(name: str, values: Mapping[str, object], *, folder: Path | None = None) -> str:
     """The template `name`, filled with `values`.
@@ -25,7 +34,7 @@ def render(name: str, values: Mapping[str, object], *, folder: Path | None = Non
     A template in `folder`, if there is one of that name, goes before the shipped one. A fault in a template of `folder`
     is a UsageError, one in a shipped template a ProctorchError; both say where: `report.html.j2:12: …`.
 
-    Filters beyond Jinja's own: `markdown`, `inline_markdown`, `ticks`, `printed`, `python_lines` (see `markup`).
+    Filters beyond Jinja's own are the functions of `markup`, by their names.
     """
     try:
         return _environment(folder).get_template(name).render(values)
@@ -44,8 +53,8 @@ def _environment(folder: Path | None) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    for name in ("markdown", "inline_markdown", "ticks", "printed", "python_lines"):
-        environment.filters[name] = getattr(markup, name)
+    for function in _FILTERS:
+        environment.filters[function.__name__] = function
     return environment
 
 

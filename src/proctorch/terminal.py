@@ -112,7 +112,7 @@ def _attempt(report: Report, attempt: Attempt) -> Iterable[RenderableType]:
         failures = [result for result in grade.checks if result.outcome in (Outcome.FAILED, Outcome.ERROR)]
         for result in failures:
             yield _failure(attempt.submission, result)
-        if grade.reason and (not failures or grade.verdict.severity >= Verdict.RUNTIME_ERROR.severity):
+        if grade.reason and not any(result.reason and result.reason in grade.reason for result in failures):
             yield Text(f"  {visible(grade.reason)}", style="yellow")
     # What is not counted is said once, however many checks share the reason.
     for reason in dict.fromkeys(

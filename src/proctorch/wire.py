@@ -158,6 +158,8 @@ def decode(frame: bytes | bytearray) -> Any:
 def _decode(frame: bytes) -> Any:
     if len(frame) > MAX_FRAME:
         raise FrameError("the frame is too large")
+    if len(frame) < _HEADER.size:
+        raise FrameError("no header")
     (length,) = _HEADER.unpack_from(frame)
     if length > min(len(frame) - _HEADER.size, MAX_HEADER):
         raise FrameError("the header's length is wrong")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from proctorch.bank.question import Question
-from proctorch.bank.text import Fault, nearest, parse_python
+from proctorch.bank.text import Fault, nearest, parse_python, printable
 from proctorch.errors import BankError, Diagnostic, UsageError
 from proctorch.shipped import default_bank
 
@@ -157,7 +157,7 @@ class _Reading:
         return str(path.relative_to(self._here) if below else self._given / path.relative_to(self._root))
 
     def _fault(self, path: Path, message: str, place: tuple[int, int] = (1, 1)) -> None:
-        self.faults.append(Diagnostic(self._shown(path), *place, message))
+        self.faults.append(Diagnostic(self._shown(path), *place, printable(message)))
 
     def _question_paths(self) -> list[Path]:
         """Where there should be questions, sorted by topic and id."""
@@ -185,17 +185,21 @@ class _Reading:
         for name, place, line in found.repeated:
             # Python keeps the last one and says nothing.
             self._fault(tests, f"{name} is defined twice, first on line {line}; rename one of them", place)
-        if question_file is None:
-            return  # its checks are not known
+        if question_file:
+            self._check_listed(path, tests, question_file, found)
+
+    def _check_listed(self, path: Path, tests: Path, question_file: "QuestionFile", found: "_Tests") -> None:
+        """Each check has its test, and each test its check."""
         question, document = question_file
         listed = [check.test for check in question.checks]
         for index, name in enumerate(listed):
             if name in found.defined:
                 continue
-            why = "is async or nested in" if name in found.misplaced else "does not exist in"
-            near = "" if name in found.misplaced else nearest(name, found.defined)
-            message = f"{name} {why} {self._shown(tests)}; write it as a plain `def` at the top level{near}"
-            self._fault(path, message, document.place(("checks", index, "test")))
+            if name in found.misplaced:
+                why = f"is async or nested in {self._shown(tests)}; write it as a plain `def` at the top level"
+            else:
+                why = f"does not exist in {self._shown(tests)}; write it{nearest(name, found.defined)}"
+            self._fault(path, f"{name} {why}", document.place(("checks", index, "test")))
         for name, place in found.defined.items():
             if name not in listed:
                 self._fault(tests, f"{name} is in no check of {self._shown(path)}; list it there", place)
@@ -206,11 +210,15 @@ class _Reading:
     def _parsed(self, path: Path, file: Path) -> tuple[bytes, ast.Module] | None:
         """The source and syntax tree of one of the grader's files, or None if there is nothing to look at in it."""
         if not file.is_file():
-            self._fault(path, f"no {self._shown(file)}; a question has a grader of `scenarios.py` and `{file.name}`")
+            self._fault(path, f"the grader has no {self._shown(file)}; write it")
             return None
         if not self._parse_graders:
             return None
-        source = file.read_bytes()
+        try:
+            source = file.read_bytes()
+        except OSError as error:
+            self._fault(file, f"cannot be read: {error.strerror}")
+            return None
         tree = parse_python(source)
         if isinstance(tree, Fault):
             self._fault(file, tree.message, (tree.line, tree.column))
@@ -234,10 +242,7 @@ class _Reading:
                 rejected += len(list(each.glob("*.py")))
         if accepted < 2:
             where = self._shown(solutions / "accepted")
-            self._fault(
-                path,
-                f"{accepted or 'no'} accepted solution{'s' * (not accepted)} in {where}; write two that really differ",
-            )
+            self._fault(path, f"fewer than two accepted solutions in {where}; write two that really differ")
         if not rejected:
             where = self._shown(solutions)
             self._fault(path, f"no wrong solution in {where}; write one that the grader must reject, in wrong_answer/")

@@ -34,7 +34,7 @@ from proctorch.bank.question import (
 )
 from proctorch.bank.rules import broken_rules
 from proctorch.bank.shape import CODE, ONE_LINE, TEST, shape_faults
-from proctorch.bank.text import Fault, parse_python, shortened
+from proctorch.bank.text import Fault, parse_python, printable, shortened
 from proctorch.bank.yaml_nodes import Document, read
 from proctorch.errors import BankError, Diagnostic
 
@@ -49,6 +49,12 @@ _STAR = Parameter("*")
 
 def _refuse(message: str) -> PydanticCustomError:
     return PydanticCustomError("refused", "{message}", {"message": message})
+
+
+def _layout_number(value: object) -> int:
+    if type(value) is not int or value != SCHEMA:  # 1.0 and true are equal to 1
+        raise _refuse(f"is not the number {SCHEMA}; write `schema: {SCHEMA}`")
+    return value
 
 
 def _number(value: object) -> int | Decimal:
@@ -93,7 +99,7 @@ def _parameter(value: object) -> Parameter:
     if value == "*":
         return _STAR
     name, equals, default = (part.strip() for part in value.partition("="))
-    if not name.isidentifier() or keyword.iskeyword(name):
+    if not name.isidentifier() or keyword.iskeyword(name) or (equals and not default):
         raise _refuse("is not a parameter; write `name`, `name=default`, or `*` in quotes")
     if not equals:
         return Parameter(name)
@@ -134,11 +140,11 @@ def _key(schema: core.CoreSchema, description: str, *, optional: bool = False) -
 
 
 def _mapping(**keys: core.TypedDictField) -> core.TypedDictSchema:
-    return core.typed_dict_schema(keys, extra_behavior="forbid")
+    return core.typed_dict_schema(keys, strict=True, extra_behavior="forbid")
 
 
 def _list(items: core.CoreSchema, least: int = 0) -> core.ListSchema:
-    return core.list_schema(items, min_length=least)
+    return core.list_schema(items, strict=True, min_length=least)
 
 
 def _read_by(function: Callable[[object], object], json: dict[str, Any]) -> core.CoreSchema:
@@ -146,9 +152,9 @@ def _read_by(function: Callable[[object], object], json: dict[str, Any]) -> core
     return core.no_info_plain_validator_function(function, metadata={"json": json})
 
 
-_TEXT = core.str_schema(strip_whitespace=True, min_length=1)
-_LINE = core.str_schema(strip_whitespace=True, min_length=1, pattern=ONE_LINE)
-_TEST = core.str_schema(pattern=TEST)
+_TEXT = core.str_schema(strict=True, strip_whitespace=True, min_length=1)
+_LINE = core.str_schema(strict=True, strip_whitespace=True, min_length=1, pattern=ONE_LINE)
+_TEST = core.str_schema(strict=True, pattern=TEST)
 _BYTES_OR_SIZE = {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": f"^{_SIZE.pattern}$"}]}
 _TEXT_OR_TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 
@@ -205,23 +211,27 @@ _CARD = _mapping(
     rubric=_key(_RUBRIC, "`strong`, `pass`, `weak` and `probes`"),
 )
 _ENTRY = core.dict_schema(
-    core.no_info_after_validator_function(_identifier, core.str_schema()),
+    core.no_info_after_validator_function(_identifier, core.str_schema(strict=True)),
     core.no_info_after_validator_function(_signature, _list(_read_by(_parameter, {"type": "string"}))),
+    strict=True,
     min_length=1,
 )
 _QUESTION = _mapping(
-    schema=_key(core.literal_schema([SCHEMA]), f"the layout of the file, `schema: {SCHEMA}`"),
-    code=_key(core.str_schema(pattern=CODE), "its short code, such as MF1", optional=True),
+    schema=_key(_read_by(_layout_number, {"const": SCHEMA}), f"the layout of the file, `schema: {SCHEMA}`"),
+    code=_key(core.str_schema(strict=True, pattern=CODE), "its short code, such as MF1", optional=True),
     title=_key(_LINE, "one line that names the exercise"),
     type=_key(core.literal_schema([each.value for each in QuestionType]), "code-fix, implement, predict or explain"),
-    difficulty=_key(core.int_schema(ge=1, le=5), "1 (first week) to 5 (expert)"),
-    minutes=_key(core.int_schema(ge=1, le=600), "how long it takes, in whole minutes"),
+    difficulty=_key(core.int_schema(strict=True, ge=1, le=5), "1 (first week) to 5 (expert)"),
+    minutes=_key(core.int_schema(strict=True, ge=1, le=600), "how long it takes, in whole minutes"),
     tags=_key(_list(_LINE), "words to select by, as a list", optional=True),
     device=_key(
         core.literal_schema([each.value for each in Need]), "what the hidden checks need: any, second or budget"
     ),
     prompt=_key(_TEXT, "the exercise, in Markdown"),
-    starter=_key(core.str_schema(min_length=1), "the Python that a candidate starts from; it runs, and does not pass"),
+    starter=_key(
+        core.str_schema(strict=True, min_length=1),
+        "the Python that a candidate starts from; it runs, and does not pass",
+    ),
     entry=_key(_ENTRY, "what the submission must define, such as `{train_step: [model, batch, device]}`"),
     limits=_key(_LIMITS, "`seconds`, `memory` and `output`", optional=True),
     budget=_key(
@@ -247,7 +257,7 @@ _LAYOUT = {
         ("card", "rubric"): _RUBRIC,
     }.items()
 }
-_VALIDATOR = SchemaValidator(_QUESTION, core.CoreConfig(strict=True))
+_VALIDATOR = SchemaValidator(_QUESTION)
 
 
 class QuestionFile(NamedTuple):
@@ -275,7 +285,7 @@ def read_question(path: Path, shown: str | None = None) -> QuestionFile:
         faults += more
         if valid and not faults:
             return QuestionFile(_question(path, valid), document)
-    raise BankError([Diagnostic(shown or str(path), *fault) for fault in faults])
+    raise BankError([Diagnostic(shown or str(path), line, column, printable(what)) for line, column, what in faults])
 
 
 def json_schema() -> dict[str, Any]:
@@ -319,7 +329,9 @@ def _validated(document: Document) -> tuple[dict[str, Any] | None, list[Fault]]:
         valid = _VALIDATOR.validate_python(data)
     except ValidationError as error:
         faults += shape_faults(document, error.errors(include_url=False), _LAYOUT)
-    faults += (Fault(*document.place(location), message) for location, message in broken_rules(data))
+    told = {(fault.line, fault.column) for fault in faults}
+    broken = ((document.place(location), message) for location, message in broken_rules(data))
+    faults += (Fault(*place, message) for place, message in broken if place not in told)
     faults += _starter_faults(document)
     return valid, faults
 

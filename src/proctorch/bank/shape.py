@@ -25,11 +25,9 @@ _PATTERN_WORDS = {
 }
 _RANGES = {"difficulty": "1 to 5", "minutes": "1 to 600"}
 _TYPE_WORDS = {
-    "string_type": ("text", "write text, in quotes if YAML would read it as something else"),
     "int_type": ("a whole number", "write digits without quotes"),
     "list_type": ("a list", "write `[…]`, or a line with `- ` for each item"),
     "dict_type": ("a mapping", "write `key: value` lines"),
-    "model_type": ("a mapping", "write `key: value` lines"),
 }
 
 
@@ -49,60 +47,56 @@ def shape_faults(document: Document, errors: Sequence[Mapping[str, Any]], layout
             near = nearest(str(location[-1]), known) or f"; the keys here are {', '.join(known)}"
             yield Fault(*document.place(location), f"unknown key `{shortened(str(location[-1]))}`{near}")
         else:
-            yield Fault(*document.place(location), _wrong(error, layout))
+            yield Fault(*document.place(location), _wrong(error, document.written(location), layout))
 
 
-def _wrong(error: Mapping[str, Any], layout: Layout) -> str:
+def _wrong(error: Mapping[str, Any], written: str | None, layout: Layout) -> str:
     """What is wrong with a value: its name, what it is, and what to write."""
     location, value, context = error["loc"], error["input"], error.get("ctx", {})
     name = _name(location)
-    written = f"{name} {_quoted(value)}".rstrip()
+    shown = " ".join([name, *_quoted(value, written)])
     match error["type"]:
-        case _ if value is None:
-            return f"{name} is empty; write {_described(location, layout)}"
-        case "too_short" | "string_too_short":
-            return f"{name} is empty; write {_described(location, layout)}"
+        case kind if value is None or kind in {"too_short", "string_too_short"}:
+            wanted = (
+                "write it or remove it" if isinstance(location[-1], int) else f"write {_described(location, layout)}"
+            )
+            return f"{name} is empty; {wanted}"
         case "refused":
-            return f"{written} {context['message']}"
+            return f"{shown} {context['message']}"
         case "string_pattern_mismatch":
-            return f"{written} {_PATTERN_WORDS[context['pattern']]}"
+            return f"{shown} {_PATTERN_WORDS[context['pattern']]}"
         case "greater_than_equal" | "less_than_equal":
-            return f"{written} is not {_RANGES[name]}"
-        case "literal_error" if name == "schema":
-            return f"schema is {_read_as(value)}, not a number; write `schema: {context['expected']}`"
-        case "enum" | "literal_error":
+            return f"{shown} is not {_RANGES[name]}"
+        case "literal_error":
             known = re.findall(r"'([a-z-]+)'", context["expected"])
-            return f"{written} is not one of {', '.join(known)}{nearest(str(value), known)}"
+            return f"{shown} is not one of {', '.join(known)}{nearest(str(value), known)}"
+        case "string_type":
+            return f"{name} is {_read_as(value, written)}, not text; " + (
+                "write text" if written is None else "put it in quotes"
+            )
         case kind:
-            wanted, advice = _TYPE_WORDS.get(kind, ("what belongs here", f"write {_described(location, layout)}"))
-            return f"{name} is {_read_as(value)}, not {wanted}; {advice}"
+            wanted, advice = _TYPE_WORDS[kind]
+            return f"{name} is {_read_as(value, written)}, not {wanted}; {advice}"
 
 
-def _quoted(value: object) -> str:
-    """A scalar as it was written; numbers bare, the rest in backquotes."""
+def _quoted(value: object, written: str | None) -> Iterator[str]:
+    """A scalar as it was written: numbers bare, the rest in backquotes."""
+    if written is not None:
+        short = shortened(written)
+        yield short if type(value) in {int, Decimal} else f"`{short}`"
+
+
+def _read_as(value: object, written: str | None) -> str:
+    quoted = "".join(_quoted(value, written))
     match value:
         case bool():
-            return ""  # YAML has several words for it
+            return f"{quoted}, which YAML reads as {str(value).lower()}"
         case int() | Decimal():
-            return str(value)
+            return f"the number {quoted}"
         case str():
-            return f"`{shortened(value)}`"
+            return f"the text {quoted}"
         case Odd():
-            return f"`{shortened(value.text)}`"
-        case _:
-            return ""
-
-
-def _read_as(value: object) -> str:
-    match value:
-        case bool():
-            return f"what YAML reads as {str(value).lower()}"
-        case int() | Decimal():
-            return f"the number {value}"
-        case str():
-            return f"the text {_quoted(value)}"
-        case Odd():
-            return f"{_quoted(value)}, which YAML reads as {value.kind}"
+            return f"{quoted}, which YAML reads as {value.kind}"
         case list():
             return "a list"
         case _:

@@ -27,6 +27,11 @@ def shortened(text: str, most: int = 40) -> str:
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
+def printable(message: str) -> str:
+    """`message` in one line that a terminal shows as it is: a bank may be anyone's, and messages quote it."""
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in message)
+
+
 def parse_python(source: str | bytes) -> ast.Module | Fault:
     """The syntax tree of Python source, or why and where it does not parse. Nothing is run."""
     try:

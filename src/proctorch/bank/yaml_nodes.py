@@ -32,7 +32,11 @@ _DECIMAL = re.compile(r"[-+]?([0-9]{1,18}\.[0-9]{0,18}|\.[0-9]{1,18})([eE][-+][0
 
 _TAG = "tag:yaml.org,2002:"
 _TEXT_TAGS = {_TAG + "str", _TAG + "value", _TAG + "merge", "!"}
-_ODD_TAGS = {_TAG + "int": "an odd number", _TAG + "float": "an odd number", _TAG + "timestamp": "a date"}
+_ODD_TAGS = {
+    _TAG + "int": "a number in an unusual form",
+    _TAG + "float": "a number in an unusual form",
+    _TAG + "timestamp": "a date",
+}
 
 # What libyaml (and PyYAML's own parser) says, and what it means to someone who writes questions.
 _PLAIN_WORDS = {
@@ -69,9 +73,10 @@ class Document:
     #: Faults that leave the rest readable, such as a key given twice.
     faults: tuple[Fault, ...]
 
-    def node(self, location: Location) -> yaml.Node:
-        """The node at `location`, or the deepest one above it that exists."""
-        return self._walk(location)[1]
+    def written(self, location: Location) -> str | None:
+        """The text of the scalar at `location`, or None if a list or a mapping is there."""
+        node = self._walk(location)[1]
+        return node.value if isinstance(node, yaml.ScalarNode) else None
 
     def place(self, location: Location) -> tuple[int, int]:
         """Line and column: of the key for what a key names, of the item for an item of a list."""
@@ -79,7 +84,7 @@ class Document:
 
     def block(self, location: Location, line: int, column: int) -> tuple[int, int] | None:
         """Where a place inside a literal block (`|`) is in the file, or None if the text is written in another way."""
-        node = self.node(location)
+        node = self._walk(location)[1]
         if not isinstance(node, yaml.ScalarNode) or node.style != "|":
             return None
         content = node.value.splitlines()

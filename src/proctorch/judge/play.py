@@ -1,5 +1,6 @@
 """One job while it is graded: its process in the sandbox, the evidence so far, and the results of its checks."""
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from proctorch.judge.verdict import Incident, decide
 #: After so many scenarios that had to be stopped, the rest of a job is not played: each costs its whole time limit.
 _MAX_TIME_OUTS = 2
 _SHOWN = 300
+_FRAME = re.compile(r'File "(.+?)", line (\d{1,9}) in (\S+)')
 _T = TypeVar("_T")
 
 
@@ -64,7 +66,7 @@ class Play:
         self._incidents: list[Incident] = []
         self._time_outs = 0
         self._stdout = self._stderr = Output()
-        self._began = time.monotonic()
+        self._began: float | None = None
         self._results: dict[str, CheckResult] = {}
 
     # ------------------------------------------------------------------------------------------------ evidence
@@ -101,6 +103,7 @@ class Play:
         if self._time_outs >= _MAX_TIME_OUTS:
             raise NotPlayed(f"not run: the code had been stopped {self._time_outs} times for taking too long")
         self._put_away()
+        self._began = self._began or time.monotonic()
         question, device = self.job.question, self.job.device
         memory = question.limits.memory if device.type == "cpu" else None
         process = self._process = self._sandbox().start(memory=memory, output=question.limits.output)
@@ -137,14 +140,19 @@ class Play:
         return evidence
 
     def _stopped(self, stopped: Stopped, prefix: str = "") -> Evidence:
-        return Evidence(stopped.ended, reason=f"{prefix}{stopped.reason}", place=None)
+        return Evidence(
+            stopped.ended,
+            reason=f"{prefix}{stopped.reason}",
+            place=_whereabouts(stopped.whereabouts, self.job.submission.path.name),
+            detail=stopped.whereabouts,
+        )
 
     def _read_load(self, answer: dict[str, Any]) -> Evidence:
         """The evidence in an answer to `load`, whatever it claims to be."""
         try:
             if "invalid" in answer:
                 told = _told(answer["invalid"])
-                return Evidence(Ended.INVALID, reason=f"it is not valid Python: {told.headline}", place=told.place)
+                return Evidence(Ended.INVALID, reason=f"it is not valid Python: {told.message}", place=told.place)
             functions = [(_checked(str, name), _checked(int, line)) for name, line in answer["functions"]]
             self._lines = dict(functions)
             if "raised" in answer:
@@ -181,7 +189,8 @@ class Play:
         if told.types[:1] == ("SystemExit",):
             reason = f"{prefix}ended the program (sys.exit)"
         elif told.place is None:
-            reason = f"{prefix}what the code returned could not be used: {told.headline}"
+            used = f"what the code returned could not be used: {told.headline}"
+            reason = f"{prefix}{used if told.types else told.message}"
         else:
             reason = f"{prefix}{told.headline}"
         return Evidence(Ended.RAISED, reason=reason, place=told.place, detail=told.trace)
@@ -226,7 +235,7 @@ class Play:
             source=self.job.submission.text,
             stdout=self._stdout,
             stderr=self._stderr,
-            seconds=time.monotonic() - self._began,
+            seconds=0.0 if self._began is None else time.monotonic() - self._began,
         )
 
     def close(self) -> None:
@@ -286,6 +295,14 @@ def _told(raised: Any) -> _Told:
     )
 
 
+def _whereabouts(traceback: str, file: str) -> Place | None:
+    """The innermost line of the candidate's file in a traceback of faulthandler's."""
+    for name, line, function in _FRAME.findall(traceback):
+        if name == file:
+            return Place(int(line), function)
+    return None
+
+
 def _checked(kind: type[_T], value: Any) -> _T:
     if type(value) is not kind:
         raise TypeError(f"not a {kind.__name__}")
@@ -293,7 +310,7 @@ def _checked(kind: type[_T], value: Any) -> _T:
 
 
 def _garbled(error: Exception) -> Evidence:
-    return Evidence(Ended.GARBLED, reason=f"sent something that is no answer ({type(error).__name__})")
+    return Evidence(Ended.GARBLED, reason=f"sent the judge something that is no answer ({type(error).__name__})")
 
 
 def _joined(first: Output, second: Output) -> Output:

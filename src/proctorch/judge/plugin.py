@@ -225,7 +225,7 @@ def _order(play: Play) -> list[str]:
 def _explain(error: AssertionError, play: Play) -> tuple[str, Place | None]:
     """The candidate's line for a failed check: the first line of its message, if its author gave one."""
     if isinstance(error, _EndedBadly):
-        return error.reason, error.place
+        return error.reason, error.place or play.place_of(None)
     if isinstance(error, CheckFailure):
         return shorten(error.reason), play.place_of(error.line)
     text = str(error).strip()

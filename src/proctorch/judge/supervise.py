@@ -4,6 +4,7 @@ Nothing that comes back is believed: a process that ends, is silent, prints with
 `Stopped`.
 """
 
+import contextlib
 import json
 import os
 import select
@@ -14,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from types import TracebackType
 from typing import Any, Self
 
@@ -38,11 +39,15 @@ class SandboxBroken(ProctorchError):
 
 
 class Stopped(Exception):
-    """A job's process gave no answer. `reason` is one line for the candidate."""
+    """A job's process gave no answer. `reason` is one line for the candidate.
 
-    def __init__(self, ended: Ended, reason: str) -> None:
+    `whereabouts` is the process's own traceback, innermost call first, if it was stopped in time or died of a fault.
+    """
+
+    def __init__(self, ended: Ended, reason: str, whereabouts: str = "") -> None:
         self.ended = ended
         self.reason = reason
+        self.whereabouts = whereabouts
         super().__init__(reason)
 
 
@@ -125,7 +130,8 @@ class Sandbox:
         from_answers, answers = os.pipe()
         from_out, out = os.pipe()
         from_err, err = os.pipe()
-        theirs = [requests, answers, out, err]
+        from_whereabouts, whereabouts = os.pipe()
+        theirs = [requests, answers, out, err, whereabouts]
         try:
             message = json.dumps({"start": name, "memory": memory}).encode()
             socket.send_fds(self._control, [message], theirs)
@@ -140,7 +146,12 @@ class Sandbox:
             started, descriptors = self._message(_START_SECONDS)
         handle = descriptors[0] if descriptors else None
         return Process(
-            self, name, started["process"], handle, _Pipes(to_requests, from_answers, from_out, from_err), output
+            self,
+            name,
+            started["process"],
+            handle,
+            _Pipes(to_requests, from_answers, from_out, from_err, from_whereabouts),
+            output,
         )
 
     def wait_end(self, name: str) -> int:
@@ -189,6 +200,7 @@ class _Pipes:
     answers: int
     out: int
     err: int
+    whereabouts: int
 
 
 class Process:
@@ -208,6 +220,7 @@ class Process:
         self._captures = {pipes.out: _Capture(), pipes.err: _Capture()}
         self._answer = bytearray()
         self._status: int | None = None
+        self._said_last = ""
         os.set_blocking(pipes.requests, False)
         try:
             self.limits: tuple[str, ...] = tuple(self._receive(b"", _START_SECONDS)["limits"])
@@ -236,12 +249,13 @@ class Process:
         """Kills the process and all that it started, and takes in what it had still printed. Idempotent."""
         if self._status is not None:
             return
-        self._kill()
+        self._signal(signal.SIGKILL)
         self._status = self._sandbox.wait_end(self._name)
         for stream in (self._pipes.out, self._pipes.err):
             while stream in self._open and not self._flooded:
                 self._take_output(stream)
-        for descriptor in (self._pipes.requests, self._pipes.answers, self._pipes.out, self._pipes.err):
+        self._said_last = self._whereabouts(0)
+        for descriptor in astuple(self._pipes):
             os.close(descriptor)
         if self._handle is not None:
             os.close(self._handle)
@@ -257,7 +271,9 @@ class Process:
             while (answer := self._whole_answer()) is None:
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise Stopped(Ended.TIMED_OUT, f"took longer than {seconds:g} seconds and was stopped")
+                    self._signal(signal.SIGUSR2)
+                    said = self._whereabouts(_GRACE_SECONDS)
+                    raise Stopped(Ended.TIMED_OUT, f"took longer than {seconds:g} seconds and was stopped", said)
                 if self._pipes.answers not in self._open:
                     raise self._death()
                 ready, writable, _ = select.select(list(self._open), [self._pipes.requests] if rest else [], [], left)
@@ -297,7 +313,7 @@ class Process:
             if len(self._answer) > size + length or not isinstance(answer, dict) or answer.get("id") != self._asked:
                 raise wire.FrameError("an answer to another question")
         except wire.FrameError as error:
-            raise Stopped(Ended.GARBLED, f"sent something that is no answer ({error})") from None
+            raise Stopped(Ended.GARBLED, f"sent the judge something that is no answer ({error})") from None
         self._answer.clear()
         for stream in (self._pipes.out, self._pipes.err):  # what was printed before the answer is in the pipe by now
             while stream in self._open and not self._flooded and select.select([stream], [], [], 0)[0]:
@@ -327,16 +343,21 @@ class Process:
             return Stopped(Ended.DIED, f"ended the process with exit code {self._status} before there was an answer")
         number = -self._status
         name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
-        return Stopped(Ended.DIED, f"the process was killed by {name} ({signal.strsignal(number) or 'unknown'})")
+        reason = f"the process was killed by {name} ({signal.strsignal(number) or 'unknown'})"
+        return Stopped(Ended.DIED, reason, self._said_last)
 
-    def _kill(self) -> None:
-        try:
+    def _whereabouts(self, seconds: float) -> str:
+        """The traceback that the process has written, waiting at most `seconds` for it."""
+        if not select.select([self._pipes.whereabouts], [], [], seconds)[0]:
+            return ""
+        return os.read(self._pipes.whereabouts, _CHUNK).decode("utf-8", "replace")
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):  # it has ended by itself; its status tells how
             if self._handle is not None:
-                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+                signal.pidfd_send_signal(self._handle, number)
             else:
-                os.kill(self._process, signal.SIGKILL)
-        except ProcessLookupError:  # it has ended by itself; its status tells how
-            pass
+                os.kill(self._process, number)
 
 
 def _environment(work: str) -> dict[str, str]:

@@ -98,6 +98,15 @@ class _Row:
 
 
 @dataclass(frozen=True)
+class _Note:
+    """What is said under a line of code: a reason, and the numbers of the checks that gave it."""
+
+    checks: tuple[int, ...]
+    devices: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
 class _Job:
     """One grade."""
 
@@ -122,8 +131,8 @@ class _Work:
     rows: tuple[_Row, ...]
     source: str
     source_cut: bool
-    #: By line: the remarks to show under it, each with the number of its check.
-    notes: dict[int, tuple[tuple[int, _Remark], ...]]
+    #: By line: what to say under it.
+    notes: dict[int, list[_Note]]
 
 
 @dataclass(frozen=True)
@@ -138,24 +147,23 @@ class _Section:
 
 def render(report: Report) -> str:
     """The page."""
-    sections = _sections(report)
-    accepted = report.counts.get(Verdict.ACCEPTED, 0)
     return templating.render(
         "report.html.j2",
         {
             "report": report,
             "for_interviewer": report.audience is Audience.INTERVIEWER,
-            "headline": _headline(report, accepted),
-            "tally": [_mark(verdict, count) for verdict, count in reversed(report.counts.items())],
+            "headline": _headline(report),
+            "tally": _tally(report),
             "points": show_points(report.earned, report.possible) if report.possible else "",
             "percent": show_percent(report.earned, report.possible),
-            "sections": sections,
+            "sections": _sections(report),
             "facts": _facts(report),
         },
     )
 
 
-def _headline(report: Report, accepted: int) -> str:
+def _headline(report: Report) -> str:
+    accepted = report.counts.get(Verdict.ACCEPTED, 0)
     match len(report.grades):
         case 0:
             return "Nothing was graded"
@@ -165,6 +173,12 @@ def _headline(report: Report, accepted: int) -> str:
             return f"All {jobs} jobs accepted"
         case jobs:
             return f"{accepted or 'None'} of {jobs} jobs accepted"
+
+
+def _tally(report: Report) -> list[_Mark]:
+    """The mildest verdict first; what was not run is no verdict on anyone, and comes last."""
+    counts = sorted(report.counts.items(), key=lambda item: (item[0] is Verdict.NOT_RUN, item[0].severity))
+    return [_mark(verdict, count) for verdict, count in counts]
 
 
 def _mark(result: Verdict | Outcome, count: int = 1) -> _Mark:
@@ -184,11 +198,6 @@ def _sections(report: Report) -> list[_Section]:
 def _work(attempt: Attempt, asked: AskedQuestion, anchor: str) -> _Work:
     shown = _shown_source(attempt.source)
     rows = tuple(_rows(attempt.grades, asked, shown.count("\n") + 1 if shown else 0))
-    notes: dict[int, tuple[tuple[int, _Remark], ...]] = {}
-    for row in rows:
-        for remark in row.remarks:
-            if remark.place and remark.linked:
-                notes[remark.place.line] = (*notes.get(remark.place.line, ()), (row.number, remark))
     return _Work(
         anchor=anchor,
         submission=attempt.submission,
@@ -198,8 +207,22 @@ def _work(attempt: Attempt, asked: AskedQuestion, anchor: str) -> _Work:
         rows=rows,
         source=shown,
         source_cut=len(shown) < len(attempt.source),
-        notes=notes,
+        notes=_notes(rows),
     )
+
+
+def _notes(rows: Iterable[_Row]) -> dict[int, list[_Note]]:
+    """By line of code, each reason once."""
+    checks: dict[tuple[int, tuple[str, ...], str], tuple[int, ...]] = {}
+    for row in rows:
+        for remark in row.remarks:
+            if remark.place and remark.linked:
+                said = (remark.place.line, remark.devices, remark.reason)
+                checks[said] = (*checks.get(said, ()), row.number)
+    notes: dict[int, list[_Note]] = {}
+    for (line, devices, reason), numbers in checks.items():
+        notes.setdefault(line, []).append(_Note(numbers, devices, reason))
+    return notes
 
 
 def _shown_source(source: str) -> str:
@@ -214,7 +237,7 @@ def _job(grade: Grade) -> _Job:
         real=grade.real,
         verdict=_mark(grade.verdict),
         points=show_points(grade.earned, grade.possible) if grade.scored else "not scored",
-        seconds=f"{grade.seconds:.2f} s",
+        seconds=f"{grade.seconds:.2f} s" if grade.seconds else "",
         reason=_line(grade.reason),
         streams=tuple(_streams(grade)),
     )

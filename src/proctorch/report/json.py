@@ -30,7 +30,7 @@ _CREATED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-class _Mismatch(Exception):  # noqa: N818 - it never leaves this module
+class _Mismatch(Exception):
     """Something in the file is not what a report has there."""
 
     def __init__(self, where: str, what: str) -> None:

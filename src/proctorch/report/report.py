@@ -305,10 +305,15 @@ def _redacted_question(asked: AskedQuestion) -> AskedQuestion:
 
 
 def _redacted_grade(grade: Grade) -> Grade:
-    return dataclasses.replace(
-        grade,
-        checks=tuple(dataclasses.replace(result, test="", detail="") for result in grade.checks),
+    checks = (
+        dataclasses.replace(result, test="", detail="", reason=_first_line(result.reason)) for result in grade.checks
     )
+    return dataclasses.replace(grade, reason=_first_line(grade.reason), checks=tuple(checks))
+
+
+def _first_line(reason: str) -> str:
+    """All of a reason that is a candidate's: what follows its first line is for interviewers."""
+    return reason.partition("\n")[0]
 
 
 def _earned(grades: Iterable[Grade]) -> Fraction:

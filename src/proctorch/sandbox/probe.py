@@ -84,7 +84,7 @@ def describe_error(error: BaseException, candidate_file: str) -> dict[str, Any]:
         trace = trace.tb_next
     line = frames[-1][0] if frames else None
     if isinstance(error, SyntaxError) and error.filename == candidate_file:
-        line = error.lineno
+        line, message = error.lineno, error.msg  # the text of the whole would name file and line again
     return {
         "types": [each.__name__ for each in type(error).__mro__ if each not in (object, BaseException)],
         "message": message[:4000],

@@ -1,10 +1,12 @@
 """One job's process: confines itself, loads the candidate, plays scenarios on request and answers with plain data."""
 
 import ast
+import faulthandler
 import inspect
 import linecache
 import os
 import random
+import signal
 import sys
 import tempfile
 import types
@@ -19,12 +21,15 @@ from proctorch.sandbox import confine, probe
 _MIB = 1 << 20
 
 
-def serve(*, requests: int, answers: int, work: str, memory: int | None, zygote: int) -> NoReturn:
+def serve(*, requests: int, answers: int, whereabouts: int, work: str, memory: int | None, zygote: int) -> NoReturn:
     """Answers requests until there are no more; never returns to the zygote's code.
 
     `requests` and `answers` are descriptors of frames, `work` the job's own folder, `memory` bytes or None. The first
-    answer, to no request, says which limits hold.
+    answer, to no request, says which limits hold. To `whereabouts` goes a traceback when the judge asks for one with
+    SIGUSR2, before it ends a process that takes too long, and when the process dies of a fault such as SIGSEGV.
     """
+    faulthandler.enable(file=whereabouts, all_threads=False)
+    faulthandler.register(signal.SIGUSR2, file=whereabouts, all_threads=False)
     os.chdir(work)
     os.environ["TMPDIR"] = os.environ["HOME"] = work
     tempfile.tempdir = work  # an import before the fork has cached another one
@@ -192,15 +197,8 @@ def _encode(answer: dict[str, Any]) -> bytes:
     try:
         return wire.encode(answer, opaque=True)
     except wire.FrameError as error:
-        too_large = {
-            "types": ["FrameError"],
-            "message": f"the answer is too large: {error}",
-            "frames": [],
-            "line": None,
-        }
-        return wire.encode(
-            {"id": answer["id"], "raised": too_large | {"out_of_memory": False, "trace": ""}, "touched": True}
-        )
+        told: dict[str, Any] = {"types": [], "message": f"the answer is too large: {error}", "frames": [], "line": None}
+        return wire.encode({"id": answer["id"], "raised": told, "touched": True, "traces": {}, "functions": []})
 
 
 def _read(descriptor: int, size: int) -> bytes:

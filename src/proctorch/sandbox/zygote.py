@@ -3,8 +3,8 @@
     python -I -m proctorch.sandbox.zygote CONTROL WORK [MODULE…]
 
 CONTROL is the descriptor of a stream socket to the judge, WORK a folder for the jobs' folders, each MODULE something
-slow to import before the first job. The judge sends one line of JSON for a job, with four descriptors (requests,
-answers, stdout, stderr), and is told when the process has started and, once nothing of it is left, how it ended.
+slow to import before the first job. The judge sends one line of JSON for a job, with five descriptors (requests, answers,
+stdout, stderr, whereabouts), and is told when the process has started and, once nothing of it is left, how it ended.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ import torch
 from proctorch.sandbox import confine, worker
 
 # Descriptors of a job in its own process, out of the way of those that Python opens by itself.
-_REQUESTS, _ANSWERS, _FREE = 3, 4, 5
+_REQUESTS, _ANSWERS, _WHEREABOUTS, _FREE = 3, 4, 5, 6
 _HIGH = 200
 
 
@@ -85,7 +85,7 @@ class _Zygote:
                         self._reap()
 
     def _start(self) -> bool:
-        message, descriptors, _, _ = socket.recv_fds(self._control, 1 << 16, 4)
+        message, descriptors, _, _ = socket.recv_fds(self._control, 1 << 16, 5)
         if not message:
             return False
         job = json.loads(message)
@@ -105,17 +105,27 @@ class _Zygote:
         return True
 
     def _become_job(self, job: dict[str, Any], descriptors: list[int], work: str, zygote: int) -> NoReturn:
-        """In the child: keeps the job's four descriptors and closes all others, the judge's socket first."""
+        """In the child: keeps the job's own descriptors and closes all others, the judge's socket first."""
         try:
             signal.set_wakeup_fd(-1)
             for number in (signal.SIGCHLD, signal.SIGINT):
                 signal.signal(number, signal.SIG_DFL)
-            requests, answers, out, err = (_high(descriptor) for descriptor in descriptors)
+            requests, answers, out, err, whereabouts = (_high(descriptor) for descriptor in descriptors)
             null = os.open(os.devnull, os.O_RDONLY)
-            for source, target in ((null, 0), (out, 1), (err, 2), (requests, _REQUESTS), (answers, _ANSWERS)):
+            for source, target in (
+                *((null, 0), (out, 1), (err, 2)),
+                *((requests, _REQUESTS), (answers, _ANSWERS), (whereabouts, _WHEREABOUTS)),
+            ):
                 os.dup2(source, target, inheritable=target <= 2)
             os.closerange(_FREE, os.sysconf("SC_OPEN_MAX") if sys.platform != "linux" else 1 << 16)
-            worker.serve(requests=_REQUESTS, answers=_ANSWERS, work=work, memory=job["memory"], zygote=zygote)
+            worker.serve(
+                requests=_REQUESTS,
+                answers=_ANSWERS,
+                whereabouts=_WHEREABOUTS,
+                work=work,
+                memory=job["memory"],
+                zygote=zygote,
+            )
         except BaseException:  # noqa: BLE001 - whatever it is, the child must not go on as a second zygote
             import traceback  # noqa: PLC0415 - only here
 

@@ -1,0 +1,42 @@
+# Two commands do all set-up on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: help install demo test lint bench clean
+
+help:
+	@echo "make demo   set up, grade the shipped solutions, say where the report is"
+	@echo "make test   set up, check style and types, run all tests"
+	@echo "make bench  measure what grading costs beside importing torch"
+	@echo "make clean  remove the virtual environment and what the demo wrote"
+
+install: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@
+
+# A wrong solution is graded as wrong, so the command ends with 1: that is what is to be shown, and no failure here.
+demo: install
+	mkdir -p demo
+	$(BIN)/proctorch grade $(sort $(wildcard solutions/*/*/*/*.py)) -o demo/results.json -o demo/report.html >demo/transcript.txt \
+		|| test $$? -eq 1
+	@tail -n 1 demo/transcript.txt
+	@echo "The report: $(CURDIR)/demo/report.html"
+	@echo "The same in plain text: $(CURDIR)/demo/transcript.txt"
+
+test: install lint
+	$(BIN)/python -m pytest
+
+lint: install
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: install
+	$(BIN)/python benchmarks/grading.py
+
+clean:
+	rm -rf $(VENV) demo

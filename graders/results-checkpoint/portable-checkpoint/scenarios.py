@@ -1,0 +1,185 @@
+"""Saves and loads checkpoints: round trips, files from a GPU that is not here, files that are damaged or hostile."""
+
+import contextlib
+import sys
+import tempfile
+import unittest.mock
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.nn.functional import mse_loss
+
+#: While set, what is saved is marked as having been on this device, as if it came from a machine that has it.
+_born_on = None
+torch.serialization.register_package(5, lambda _storage: _born_on, lambda _storage, _location: None)
+
+
+def round_trip(candidate, device, _probe, *, state, batches, rate, step):
+    """Saves after some training, changes the model, and loads the file into a fresh one."""
+    path = _folder() / "model.pt"
+    model, optimizer = _trainer(state, device, rate)
+    _train(model, optimizer, batches)
+    saved = _copy(model.state_dict())
+    candidate.save_ckpt(path, model, optimizer, step)
+    with torch.no_grad():
+        for each in model.parameters():
+            each.add_(1.0)
+    fresh, other = _trainer({key: torch.zeros_like(value) for key, value in state.items()}, device, rate)
+    returned = candidate.load_ckpt(path, fresh, other)
+    return {"saved": saved, "loaded": dict(fresh.state_dict()), "step": returned}
+
+
+def saved_file(candidate, device, probe, *, state, batches, rate, step):
+    """What the default loader finds in a file that was saved."""
+    path = _folder() / "model.pt"
+    model, optimizer = _trainer(state, device, rate)
+    _train(model, optimizer, batches)
+    candidate.save_ckpt(path, model, optimizer, step)
+    return probe.attempt(_default_load, path) | {"model": _copy(model.state_dict())}
+
+
+def save_beside_a_live_model(candidate, device, _probe, *, state, batches, rate, step):
+    """What saving does to the model that it is given."""
+    model, optimizer = _trainer(state, device, rate)
+    _train(model, optimizer, batches)
+    model[0].eval()
+    tensors = [*model.parameters(), *model.buffers()]
+    before = [(str(each.device), each.dtype, each.requires_grad) for each in tensors], _copy(model.state_dict())
+    with _moves(model) as moved:
+        candidate.save_ckpt(_folder() / "model.pt", model, optimizer, step)
+    now = [*model.parameters(), *model.buffers()]
+    return {
+        "moved": len(moved) > 0,
+        "same_tensors": len(now) == len(tensors) and all(a is b for a, b in zip(now, tensors, strict=True)),
+        "before": before,
+        "after": ([(str(each.device), each.dtype, each.requires_grad) for each in now], dict(model.state_dict())),
+        "modes": [each.training for each in model],
+    }
+
+
+def resume(candidate, device, _probe, *, state, batches, rate):
+    """Loads one file into two trainers that were built with another learning rate; both go on, one after the other."""
+    path = _folder() / "model.pt"
+    model, optimizer = _trainer(state, device, rate)
+    _train(model, optimizer, batches[:-1])
+    candidate.save_ckpt(path, model, optimizer, len(batches))
+    told = []
+    for _ in range(2):
+        twin, other = _trainer(state, device, 10 * rate)
+        candidate.load_ckpt(path, twin, other)
+        _train(twin, other, batches[-1:])
+        told.append(dict(twin.state_dict()))
+    return told
+
+
+def file_from_a_gpu(candidate, device, _probe, *, state, batches, rate, step):
+    """Loads a file whose tensors were saved on a GPU that this machine has not."""
+    model, optimizer = _trainer(state, torch.device("cpu"), rate)
+    _train(model, optimizer, batches)
+    path = _folder() / "gpu.pt"
+    _write(path, {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, born_on="cuda:63")
+    saved = _copy(model.state_dict())
+    fresh, other = _trainer(state, device, rate)
+    returned = candidate.load_ckpt(path, fresh, other)
+    moments = [each[name] for each in other.state.values() for name in ("exp_avg", "exp_avg_sq") if name in each]
+    return {"saved": saved, "loaded": dict(fresh.state_dict()), "moments": moments, "step": returned}
+
+
+def booby_trap(candidate, device, probe, *, state, batches, rate):
+    """Loads a file that runs code when it is unpickled without care."""
+    model, optimizer = _trainer(state, device, rate)
+    _train(model, optimizer, batches)
+    path = _folder() / "gift.pt"
+    _write(path, {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": _Trap()})
+    sys.proctorch_trap_sprung = False
+    told = probe.attempt(candidate.load_ckpt, path, *_trainer(state, device, rate))
+    return told | {"sprung": sys.proctorch_trap_sprung}
+
+
+def faulty_file(candidate, device, probe, *, state, batches, rate, fault):
+    """Loads a file that lacks something, has something too many, is cut off, or is not there."""
+    model, optimizer = _trainer(state, device, rate)
+    _train(model, optimizer, batches)
+    path = _folder() / "faulty.pt"
+    content = {"model": _copy(model.state_dict()), "optimizer": optimizer.state_dict(), "step": 7}
+    match fault:
+        case "a parameter is missing":
+            del content["model"]["2.weight"]
+        case "a buffer is missing":
+            del content["model"]["1.running_mean"]
+        case "a parameter is too many":
+            content["model"]["3.weight"] = torch.ones(1)
+        case "the optimizer is missing":
+            del content["optimizer"]
+        case "the model is missing":
+            del content["model"]
+    if fault != "there is no file":
+        _write(path, content)
+    if fault == "the file is cut off":
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    return probe.attempt(candidate.load_ckpt, path, *_trainer(state, device, rate))
+
+
+class _Trap:
+    def __reduce__(self):
+        return exec, ("import sys; sys.proctorch_trap_sprung = True",)
+
+
+def _folder():
+    return Path(tempfile.mkdtemp())
+
+
+def _trainer(state, device, rate):
+    """A network with the given parameters and buffers, and an optimizer for it."""
+    hidden, features = state["0.weight"].shape
+    model = nn.Sequential(
+        nn.Linear(features, hidden, bias=False), nn.BatchNorm1d(hidden), nn.Linear(hidden, state["2.weight"].shape[0])
+    )
+    model.load_state_dict(state)
+    model.to(device)
+    return model, torch.optim.Adam(model.parameters(), lr=rate)
+
+
+def _train(model, optimizer, batches):
+    for x, y in batches:
+        device = next(model.parameters()).device
+        optimizer.zero_grad()
+        mse_loss(model(x.to(device)), y.to(device)).backward()
+        optimizer.step()
+
+
+def _copy(state):
+    return {key: value.detach().clone() for key, value in state.items()}
+
+
+def _write(path, content, born_on=None):
+    global _born_on  # noqa: PLW0603 - torch asks a function that is registered once, for good
+    _born_on = born_on
+    try:
+        torch.save(content, path)
+    finally:
+        _born_on = None
+
+
+def _default_load(path):
+    """The content of a file as plain dicts."""
+    return _plain(torch.load(path, map_location="cpu", weights_only=True))
+
+
+def _plain(value):
+    return {key: _plain(each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+@contextlib.contextmanager
+def _moves(model):
+    """Notes each time that the model, or a part of it, is asked to move or to cast itself."""
+    parts, moved, apply = [*model.modules()], [], nn.Module._apply  # noqa: SLF001 - all moves go through it
+
+    def noting(self, *args, **kwargs):
+        if any(self is part for part in parts):
+            moved.append(self)
+        return apply(self, *args, **kwargs)
+
+    with unittest.mock.patch.object(nn.Module, "_apply", noting):
+        yield moved

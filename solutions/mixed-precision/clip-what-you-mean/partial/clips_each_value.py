@@ -1,0 +1,18 @@
+# Limits each value instead of the norm: the direction changes, and the norm is not limited.
+# caught-by: test_the_update_is_the_clipped_gradient
+import torch
+from torch.nn.utils import clip_grad_norm_
+
+
+def train_step(model, loss_fn, x, y, optimizers, scaler, max_norm):
+    for optimizer in optimizers:
+        optimizer.zero_grad()
+    with torch.autocast(x.device.type, dtype=torch.float16, enabled=scaler.is_enabled()):
+        loss = loss_fn(model(x), y)
+    scaler.scale(loss).backward()
+    for optimizer in optimizers:
+        scaler.unscale_(optimizer)
+        parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        torch.nn.utils.clip_grad_value_(parameters, max_norm)
+        scaler.step(optimizer)
+    scaler.update()

@@ -1,0 +1,18 @@
+# A checkpoint that is not there is taken for a first start: a mistyped path costs a week.
+# caught-by: test_an_unreadable_file_is_an_error
+import os
+
+import torch
+
+
+def save_ckpt(path, model, optimizer, step):
+    torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, path)
+
+
+def load_ckpt(path, model, optimizer):
+    if not os.path.exists(path):
+        return 0
+    content = torch.load(path, map_location="cpu")
+    model.load_state_dict(content["model"])
+    optimizer.load_state_dict(content["optimizer"])
+    return content["step"]

@@ -1,0 +1,17 @@
+# Tries the safe loader first, and then the other one: the trap is sprung a millisecond later.
+# caught-by: test_a_booby_trap_is_refused
+import torch
+
+
+def save_ckpt(path, model, optimizer, step):
+    torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, path)
+
+
+def load_ckpt(path, model, optimizer):
+    try:
+        content = torch.load(path, map_location="cpu")
+    except Exception:
+        content = torch.load(path, map_location="cpu", weights_only=False)
+    model.load_state_dict(content["model"])
+    optimizer.load_state_dict(content["optimizer"])
+    return content["step"]

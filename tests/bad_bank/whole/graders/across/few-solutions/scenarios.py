@@ -1,0 +1,2 @@
+def one(candidate, device, probe):
+    return (candidate
