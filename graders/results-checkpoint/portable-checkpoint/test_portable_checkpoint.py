@@ -10,10 +10,10 @@ PARAMETERS = ["0.weight", "1.weight", "1.bias", "2.weight", "2.bias"]
 FLOATS = [*PARAMETERS, "1.running_mean", "1.running_var"]
 NAMES = [*FLOATS, "1.num_batches_tracked"]
 #: How far the next update may be off, relative to its own length.
-TOLERANCE = 1e-2
+TOLERANCE = 1e-3
 
 
-def task(seed, batches=4):
+def task(seed, batches=1):
     """The parameters and buffers of a network (linear, batch norm, linear), batches for it, and a learning rate."""
     dice = torch.Generator().manual_seed(seed)
     rows, features, hidden, outputs = (
@@ -81,15 +81,15 @@ def same_state(seen, mine, theirs, what, device=None):
         require(torch.equal(actual[name], expected[name]), f"{kind} in {what} is not what was saved", detail=name)
 
 
-def raised(seen):
+def raised(seen, *path):
     """Whether the call raised."""
-    return seen.get("raised") is not None
+    return seen.get(*path, "raised") is not None
 
 
-def test_what_was_saved_is_loaded(run, seed, device):
+def test_what_was_saved_is_loaded(run, seed):
     """A fresh model gets every parameter and buffer as they were when saved, and the step comes back as an int."""
     seen = run("round_trip", **task(seed), step=step_number(seed))
-    same_state(seen, ["loaded"], ["saved"], "the loaded model", device)
+    same_state(seen, ["loaded"], ["saved"], "the loaded model")
     require(type(seen.get("step")) is int, "load_ckpt does not return the step as an int")
     require(seen.get("step") == step_number(seed), "load_ckpt returns another step than was saved")
 
@@ -110,13 +110,13 @@ def test_the_default_loader_opens_the_file(run, seed):
 
 def test_training_goes_on_as_if_never_stopped(run, seed):
     """After loading, the next update is that of uninterrupted training, for each who loads the file."""
-    given = task(seed)
+    given = task(seed, batches=4)
     before, after = trained(given, given["batches"][:-1]), trained(given, given["batches"])
     seen = run("resume", **given)
     for twin in range(2):
         mine = state_at(seen, twin, what="the model that was trained on")
-        update = torch.cat([(mine[name].double() - before[name]).flatten() for name in FLOATS])
-        expected = torch.cat([(after[name] - before[name]).flatten() for name in FLOATS])
+        update = torch.cat([(mine[name].double() - before[name]).flatten() for name in PARAMETERS])
+        expected = torch.cat([(after[name] - before[name]).flatten() for name in PARAMETERS])
         error = float((update - expected).norm() / expected.norm())
         which = (
             "the first update after loading" if twin == 0 else "loading the same file a second time, the first update"
@@ -166,12 +166,14 @@ def test_a_booby_trap_is_refused(run, seed):
         "the model is missing",
     ],
 )
-def test_an_incomplete_file_is_an_error(run, seed, fault):
+def test_an_incomplete_file_is_an_error(run, shared_seed, fault):
     """A file whose entries do not fit the model and the optimizer is an error."""
-    require(raised(run("faulty_file", **task(seed), fault=fault)), f"{fault} in the file, and load_ckpt raises nothing")
+    require(
+        raised(run("faulty_files", **task(shared_seed)), fault), f"{fault} in the file, and load_ckpt raises nothing"
+    )
 
 
 @pytest.mark.parametrize("fault", ["the file is cut off", "there is no file"])
-def test_an_unreadable_file_is_an_error(run, seed, fault):
+def test_an_unreadable_file_is_an_error(run, shared_seed, fault):
     """A file that is damaged or absent is an error, not a fresh start."""
-    require(raised(run("faulty_file", **task(seed), fault=fault)), f"{fault}, and load_ckpt raises nothing")
+    require(raised(run("faulty_files", **task(shared_seed)), fault), f"{fault}, and load_ckpt raises nothing")

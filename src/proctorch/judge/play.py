@@ -12,7 +12,7 @@ from proctorch.errors import ProctorchError
 from proctorch.judge.evidence import Ended, Evidence, read_trace
 from proctorch.judge.grade import CheckResult, Grade, Outcome, Output, Place
 from proctorch.judge.plan import Job, mix_seed
-from proctorch.judge.supervise import Process, Sandbox, Stopped
+from proctorch.judge.supervise import Process, Sandbox, SandboxBroken, Stopped
 from proctorch.judge.verdict import Incident, decide
 
 #: After so many scenarios that had to be stopped, the rest of a job is not played: each costs its whole time limit.

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import secrets
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from proctorch.judge.supervise import Sandbox, SandboxBroken
 
 #: The first optimizer that a process makes imports this, which takes as long as torch itself: once for all jobs, then.
 _OPTIMIZERS_IMPORT = "torch._dynamo"
-_MAX_SANDBOXES = 3
+_MAX_UNFIT = 3
 _UNWANTED = ("terminal", "cacheprovider", "faulthandler", "warnings", "junitxml", "stepwise", "pastebin")
 #: Nothing of pytest's that reads the user's settings, writes files or prints.
 _PYTEST = (
@@ -33,17 +34,17 @@ class Sandboxes:
     def __init__(self, jobs: tuple[Job, ...]) -> None:
         uses_optimizers = any(b"optim" in job.submission.source + job.question.scenarios.read_bytes() for job in jobs)
         self._preload = (_OPTIMIZERS_IMPORT,) if uses_optimizers else ()
-        self._started = 1
+        self._unfit = 0
         self._current = Sandbox(self._preload)
 
     def get(self) -> Sandbox:
-        """One that works, as far as is known. SandboxBroken if several in a row did not."""
+        """One that works, as far as is known. SandboxBroken if several in a row were never fit for work."""
         if self._current.broken:
-            if self._started == _MAX_SANDBOXES:
-                raise SandboxBroken("the sandbox process broke too often")
+            self._unfit = 0 if self._current.ready else self._unfit + 1
+            if self._unfit >= _MAX_UNFIT:
+                raise SandboxBroken(f"the sandbox process did not start, tried {_MAX_UNFIT} times")
             self._current.close()
             self._current = Sandbox(self._preload)
-            self._started += 1
         return self._current
 
     def close(self) -> None:
@@ -99,8 +100,11 @@ class Grading:
             by_tests.setdefault(play.job.question.tests.resolve(), []).append(play)
         judge = plugin.Judge(lambda path: by_tests.get(path.resolve(), []), finish)
         arguments = [*_PYTEST, f"--rootdir={self._plan.bank.root}", *map(str, by_tests)]
-        with _no_pytest_environment():
-            code = pytest.main(arguments, plugins=[plugin, judge])
+        try:
+            with _no_pytest_environment():
+                code = pytest.main(arguments, plugins=[plugin, judge])
+        finally:
+            _forget_modules(set(map(str, by_tests)))
         if code == pytest.ExitCode.INTERRUPTED and not judge.internal_error:
             raise KeyboardInterrupt
         if code == pytest.ExitCode.INTERNAL_ERROR or judge.internal_error:
@@ -126,6 +130,13 @@ def _account_unplayed(play: Play, broken: str) -> None:
 
 def _no_sandbox() -> Sandbox:
     raise SandboxBroken("nothing was to be played")
+
+
+def _forget_modules(files: set[str]) -> None:
+    """Pytest names a grader's module by its path within the bank, so that another bank's would be taken for it."""
+    for name, module in list(sys.modules.items()):
+        if getattr(module, "__file__", None) in files:
+            del sys.modules[name]
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ Nothing that comes back is believed: a process that ends, is silent, prints with
 import contextlib
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -32,6 +33,8 @@ _GRACE_SECONDS = 1.0
 _KEPT = 16 << 10
 _CHUNK = 1 << 16
 _MESSAGE = 1 << 16
+#: The end of a traceback of faulthandler's: the outermost frame of a program started with `-m`, or a cut.
+_WHOLE = re.compile(r" in _run_module_as_main\n|^  \.\.\.\n", re.MULTILINE)
 
 
 class SandboxBroken(ProctorchError):
@@ -97,7 +100,8 @@ class Sandbox:
             )
         #: It has failed and is of no more use.
         self.broken = False
-        self._ready = False
+        #: It has once been fit for work.
+        self.ready = False
         self._count = 0
         self._ended: dict[str, int] = {}
         self._buffer = bytearray()
@@ -161,9 +165,9 @@ class Sandbox:
         return self._ended.pop(name)
 
     def _wait_until_ready(self) -> None:
-        if not self._ready:
+        if not self.ready:
             self._message(_START_SECONDS)
-            self._ready = True
+            self.ready = True
 
     def _note(self, message: dict[str, Any]) -> None:
         self._ended[message["ended"]] = message["status"]
@@ -250,15 +254,18 @@ class Process:
         if self._status is not None:
             return
         self._signal(signal.SIGKILL)
-        self._status = self._sandbox.wait_end(self._name)
-        for stream in (self._pipes.out, self._pipes.err):
-            while stream in self._open and not self._flooded:
-                self._take_output(stream)
-        self._said_last = self._whereabouts(0)
-        for descriptor in astuple(self._pipes):
-            os.close(descriptor)
-        if self._handle is not None:
-            os.close(self._handle)
+        self._status = -signal.SIGKILL  # if the sandbox is too broken to tell
+        try:
+            self._status = self._sandbox.wait_end(self._name)
+            for stream in (self._pipes.out, self._pipes.err):
+                while stream in self._open and not self._flooded:
+                    self._take_output(stream)
+            self._said_last = self._whereabouts(0)
+        finally:
+            for descriptor in astuple(self._pipes):
+                os.close(descriptor)
+            if self._handle is not None:
+                os.close(self._handle)
 
     @property
     def _flooded(self) -> bool:
@@ -347,10 +354,17 @@ class Process:
         return Stopped(Ended.DIED, reason, self._said_last)
 
     def _whereabouts(self, seconds: float) -> str:
-        """The traceback that the process has written, waiting at most `seconds` for it."""
-        if not select.select([self._pipes.whereabouts], [], [], seconds)[0]:
-            return ""
-        return os.read(self._pipes.whereabouts, _CHUNK).decode("utf-8", "replace")
+        """The traceback that the process has written, waiting at most `seconds` for its end: it comes piece by piece."""
+        deadline = time.monotonic() + seconds
+        said = ""
+        while not _WHOLE.search(said) and len(said) < _CHUNK:
+            if not select.select([self._pipes.whereabouts], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                break
+            data = os.read(self._pipes.whereabouts, _CHUNK)
+            if not data:
+                break
+            said += data.decode("utf-8", "replace")
+        return said
 
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):  # it has ended by itself; its status tells how

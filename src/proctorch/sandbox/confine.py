@@ -27,10 +27,10 @@ def adopt_orphans() -> None:
         _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def die_with_parent(parent: int) -> None:
-    """Ends this process when the one with process id `parent`, its parent, ends. Linux only."""
+def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
+    """Sends this process the signal when the one with process id `parent`, its parent, ends. Linux only."""
     if sys.platform == "linux":
-        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        _libc.prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
         if os.getppid() != parent:  # it ended before the call above
             os._exit(1)
 

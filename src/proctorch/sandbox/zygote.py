@@ -3,8 +3,9 @@
     python -I -m proctorch.sandbox.zygote CONTROL WORK [MODULE…]
 
 CONTROL is the descriptor of a stream socket to the judge, WORK a folder for the jobs' folders, each MODULE something
-slow to import before the first job. The judge sends one line of JSON for a job, with five descriptors (requests, answers,
-stdout, stderr, whereabouts), and is told when the process has started and, once nothing of it is left, how it ended.
+slow to import before the first job. The judge sends one line of JSON for a job, with five descriptors (requests,
+answers, stdout, stderr, whereabouts). It is told when the process has started and, once nothing of it is left, how it
+ended.
 """
 
 import contextlib
@@ -29,15 +30,17 @@ _HIGH = 200
 
 def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
-    confine.die_with_parent(os.getppid())
+    judge = os.getppid()
+    confine.die_with_parent(judge, signal.SIGTERM)  # a signal that can be caught later, when there are jobs to be ended
     confine.adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the judge's business; it ends us by closing the socket
     _prepare(sys.argv[3:])
     _send(control, {"ready": torch.__version__})
     try:
-        _Zygote(control, sys.argv[2]).run()
+        _Zygote(control, sys.argv[2], judge).run()
     except (BrokenPipeError, ConnectionResetError):  # the judge is gone
-        confine.end_children(lambda _: False)
+        pass
+    confine.end_children(lambda _: False)
 
 
 def _prepare(modules: list[str]) -> None:
@@ -59,18 +62,21 @@ def _prepare(modules: list[str]) -> None:
 
 
 class _Zygote:
-    def __init__(self, control: socket.socket, work: str) -> None:
+    def __init__(self, control: socket.socket, work: str, judge: int) -> None:
         self._control = control
         self._work = work
+        self._judge = judge
         self._jobs: dict[int, str] = {}
         self._wake, write = os.pipe()
         for end in (self._wake, write):
             os.set_blocking(end, False)
         signal.set_wakeup_fd(write, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in (signal.SIGCHLD, signal.SIGTERM):
+            signal.signal(number, lambda *_: None)
         self._write = write
 
     def run(self) -> None:
+        """Until the judge closes its end, or ends."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._control, selectors.EVENT_READ)
             selector.register(self._wake, selectors.EVENT_READ)
@@ -78,10 +84,11 @@ class _Zygote:
                 for key, _ in selector.select():
                     if key.fileobj is self._control:
                         if not self._start():
-                            confine.end_children(lambda _: False)
                             return
                     else:
                         os.read(self._wake, 4096)
+                        if os.getppid() != self._judge:
+                            return
                         self._reap()
 
     def _start(self) -> bool:
@@ -108,7 +115,7 @@ class _Zygote:
         """In the child: keeps the job's own descriptors and closes all others, the judge's socket first."""
         try:
             signal.set_wakeup_fd(-1)
-            for number in (signal.SIGCHLD, signal.SIGINT):
+            for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_DFL)
             requests, answers, out, err, whereabouts = (_high(descriptor) for descriptor in descriptors)
             null = os.open(os.devnull, os.O_RDONLY)

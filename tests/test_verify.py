@@ -1,0 +1,120 @@
+"""Verify finds what is wrong with a grader or a solution; on a bank in order it finds nothing."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from proctorch.bank.bank import Bank
+from proctorch.devices import CPU
+from proctorch.errors import UsageError
+from proctorch.verify import verify as proof
+from proctorch.verify.verify import Kind
+
+TINY = Path(__file__).parent / "bank"
+GRADER = "graders/tiny/double-it/test_double_it.py"
+SOLUTIONS = "solutions/tiny/double-it"
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Path:
+    """A copy of the tiny bank, to be spoilt."""
+    return Path(shutil.copytree(TINY, tmp_path / "bank"))
+
+
+def problems(root: Path, *names: str) -> list[str]:
+    """What verify says about the trials named, or about all, and about checks without proof."""
+    loaded = Bank.load(root)
+    trials = [each for each in proof.plan_trials(loaded.questions, [CPU]) if not names or each.name in names]
+    findings = proof.verify(loaded, trials)
+    said = [f"{finding.trial.name} {finding.problem}" for finding in findings if finding.problem]
+    return said + [each.problem for each in proof.unproven(findings) if not names]
+
+
+def test_the_tiny_bank_is_proven() -> None:
+    """Every solution of the tiny bank gets its verdict, and nothing else passes."""
+    loaded = Bank.load(TINY)
+    findings = proof.verify(loaded, proof.plan_trials(loaded.questions, [CPU]))
+    assert [finding.problem for finding in findings] == [""] * 17
+    assert proof.unproven(findings) == []
+    kinds = [finding.trial.kind for finding in findings]
+    assert [kinds.count(kind) for kind in (Kind.SOLUTION, Kind.STARTER, Kind.JUNK)] == [6, 1, 10]
+
+
+def test_the_default_bank_is_proven() -> None:
+    """Every grader of the default bank accepts what is right, and rejects what is wrong by the check that names it."""
+    loaded = Bank.load()
+    findings = proof.verify(loaded, proof.plan_trials(loaded.questions, [CPU]))
+    assert [f"{finding.trial.name}: {finding.problem}" for finding in findings if finding.problem] == []
+    assert proof.unproven(findings) == []
+
+
+def test_a_wrong_solution_that_passes(bank: Path) -> None:
+    """A right answer among the wrong ones is found."""
+    (bank / SOLUTIONS / "partial" / "in_place.py").write_text(
+        "# caught-by: test_new_tensor\ndef double(x):\n    return x + x\n"
+    )
+    assert problems(bank, "partial/in_place.py") == ["partial/in_place.py is accepted, not partial"]
+
+
+def test_a_right_solution_that_fails(bank: Path) -> None:
+    """A wrong answer among the right ones is found, with the reason."""
+    (bank / SOLUTIONS / "accepted" / "add.py").write_text("def double(x):\n    return None\n")
+    [problem] = problems(bank, "accepted/add.py")
+    assert problem.startswith("accepted/add.py is wrong_answer (every element is doubled: the result is None")
+
+
+def test_a_check_that_does_not_catch(bank: Path) -> None:
+    """A wrong solution must fail the check that it names, not just any."""
+    path = bank / SOLUTIONS / "partial" / "in_place.py"
+    path.write_text(path.read_text().replace("caught-by: test_new_tensor", "caught-by: test_place"))
+    assert "partial/in_place.py is not caught by test_place" in problems(bank, "partial/in_place.py")
+
+
+def test_a_check_that_rejects_nothing(bank: Path) -> None:
+    """A check that no wrong solution names is unproven."""
+    (bank / SOLUTIONS / "partial" / "in_place.py").unlink()
+    assert "no wrong solution says `# caught-by: test_new_tensor`" in problems(bank)
+
+
+def test_a_lax_grader_lets_junk_pass(bank: Path) -> None:
+    """A grader whose checks demand nothing accepts junk, and is found by it."""
+    lax = "def test_values(run): pass\ndef test_new_tensor(run): pass\ndef test_place(run): pass\n"
+    (bank / GRADER).write_text(lax)
+    assert "junk/zeros is accepted (every check passed)" in problems(bank, "junk/zeros")
+    assert "starter is accepted (every check passed)" in problems(bank, "starter")
+
+
+def test_a_grader_that_crashes_on_junk(bank: Path) -> None:
+    """A check that breaks on an odd value is the grader's fault, and is found."""
+    path = bank / GRADER
+    fragile = "def test_values(run):\n    import torch\n    run('doubled', x=torch.ones(2)).value['result'].tensor\n"
+    path.write_text(fragile + "def test_new_tensor(run): pass\ndef test_place(run): pass\n")
+    [problem] = problems(bank, "junk/returns-none")
+    assert problem.startswith(
+        "junk/returns-none is judge_error (the check “every element is doubled” broke: AttributeError"
+    )
+
+
+def test_a_starter_that_does_not_run(bank: Path) -> None:
+    """A starter without the entry point is found."""
+    path = bank / "questions" / "tiny" / "double-it.yaml"
+    path.write_text(path.read_text().replace("def double(x):", "def duble(x):"))
+    [problem] = problems(bank, "starter")
+    assert problem == "starter does not run: it has no function `double`; found: duble (line 1)"
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("", ":1:1: say which check must catch it, in a line `# caught-by: test_…`"),
+        ("# why\n# caught-by: test_nothing\n", ":2:1: the question has no check test_nothing"),
+    ],
+)
+def test_a_wrong_solution_names_its_catcher(bank: Path, header: str, message: str) -> None:
+    """A wrong solution that names no check, or one that is not there, is told with its place."""
+    path = bank / SOLUTIONS / "partial" / "in_place.py"
+    path.write_text(f"{header}def double(x):\n    return x.mul_(2)\n")
+    with pytest.raises(UsageError, match=r"in_place\.py") as error:
+        problems(bank)
+    assert str(error.value).endswith(message)

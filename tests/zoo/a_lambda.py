@@ -1,0 +1,2 @@
+# Is a lambda, which is a function.
+double = lambda x: x * 2

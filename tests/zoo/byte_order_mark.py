@@ -1,0 +1,5 @@
+﻿# Begins with a byte order mark.
+
+
+def double(x):
+    return x * 2

@@ -1,0 +1,6 @@
+# Prints for ever.
+
+
+def double(x):
+    while True:
+        print("x" * 1000)

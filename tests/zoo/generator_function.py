@@ -1,0 +1,5 @@
+# Yields instead of returning.
+
+
+def double(x):
+    yield x * 2

@@ -1,0 +1,3 @@
+# Loops at import.
+while True:
+    pass

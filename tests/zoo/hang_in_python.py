@@ -1,0 +1,6 @@
+# Loops in Python for ever.
+
+
+def double(x):
+    while True:
+        pass

@@ -1,0 +1,5 @@
+# Indents nothing.
+
+
+def double(x):
+return x * 2

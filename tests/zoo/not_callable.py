@@ -1,0 +1,2 @@
+# Is a number.
+double = 2

@@ -1,0 +1,1 @@
+# A comment is no function.

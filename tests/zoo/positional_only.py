@@ -1,0 +1,5 @@
+# Takes its parameter by position alone.
+
+
+def double(x, /):
+    return x * 2

@@ -1,0 +1,7 @@
+# Prints when it is imported and in each call.
+print("at import")
+
+
+def double(x):
+    print("in the call")
+    return x * 2

@@ -1,0 +1,5 @@
+# Raises what ends a generator.
+
+
+def double(x):
+    raise GeneratorExit("enough")

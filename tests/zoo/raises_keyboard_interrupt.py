@@ -1,0 +1,5 @@
+# Raises what Ctrl-C raises.
+
+
+def double(x):
+    raise KeyboardInterrupt

@@ -1,0 +1,5 @@
+# Calls itself for ever.
+
+
+def double(x):
+    return double(x)

@@ -1,0 +1,7 @@
+# Returns a list that holds itself.
+
+
+def double(x):
+    result = []
+    result.append(result)
+    return result

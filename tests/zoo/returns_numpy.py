@@ -1,0 +1,5 @@
+# Returns an array.
+
+
+def double(x):
+    return x.numpy() * 2

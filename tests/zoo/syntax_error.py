@@ -1,0 +1,5 @@
+# Forgets a parenthesis.
+
+
+def double(x:
+    return x * 2

@@ -1,0 +1,5 @@
+# Ends its lines as Windows does.
+
+
+def double(x):
+    return x.twice()

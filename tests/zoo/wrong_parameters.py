@@ -1,0 +1,5 @@
+# Takes nothing.
+
+
+def double():
+    return 2
