@@ -6,7 +6,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-from proctorch.bank.question import Need, Question
+from proctorch.bank.question import Need
 from proctorch.errors import ProctorchError, UsageError
 
 _KNOWN = ("cpu", "cuda", "mps", "xpu")
@@ -91,8 +91,10 @@ def choose(names: tuple[str, ...]) -> tuple[Device, ...]:
     return tuple(dict.fromkeys(chosen))
 
 
-def unmet(question: Question, device: Device) -> str | None:
-    """Why the question cannot be asked on the device at all, or None if it can."""
-    if question.device is not Need.ANY and device.type == "cpu":
-        return f"needs a second device beside the CPU ({question.device.value}); this job runs on {device}"
+def unmet(need: Need, device: Device) -> str | None:
+    """Why the device does not give what is needed, or None if it does."""
+    if need is Need.SECOND and device.type == "cpu":
+        return "needs a second device beside the CPU"
+    if need is Need.BUDGET and device.type == "cpu":
+        return "needs a second device beside the CPU, with a limit on its memory"
     return None

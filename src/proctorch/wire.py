@@ -20,9 +20,19 @@ MAX_HEADER = 1 << 20
 MAX_DEPTH = 32
 MAX_ITEMS = 100_000
 MAX_TENSORS = 4096
+#: Of an int: Python refuses to write much larger ones in decimal.
+MAX_BITS = 4096
 LENGTH = struct.Struct(">Q")
 _HEADER = struct.Struct(">I")
 _SMALL = 1 << 53
+#: Of torch's dtypes, those that safetensors takes.
+_DTYPES = frozenset(
+    (
+        *("bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"),
+        *("bfloat16", "float16", "float32", "float64", "complex64"),
+        *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"),
+    )
+)
 
 
 class FrameError(Exception):
@@ -57,9 +67,23 @@ class Opaque:
 def type_name(value: object) -> str:
     """`module.Name` of the value's type, without `builtins.`; never runs code of the value's own."""
     kind = type(value)
-    module = type.__getattribute__(kind, "__module__")
-    name = str(type.__getattribute__(kind, "__qualname__"))[:200]
-    return name if module == "builtins" else f"{str(module)[:200]}.{name}"
+    module, name = type.__getattribute__(kind, "__module__"), type.__getattribute__(kind, "__qualname__")
+    module, name = (str.__str__(each)[:200] if isinstance(each, str) else "?" for each in (module, name))
+    return name if module == "builtins" else f"{module}.{name}"
+
+
+def _oddity(tensor: "torch.Tensor") -> str:
+    """What makes a tensor one that does not cross; empty if it does."""
+    layout, dtype = (str(each).removeprefix("torch.") for each in (tensor.layout, tensor.dtype))
+    if tensor.is_quantized:
+        return "quantized"
+    if tensor.is_nested:
+        return "nested"
+    if layout != "strided":
+        return layout
+    if tensor.is_meta:
+        return "meta"
+    return "" if dtype in _DTYPES else dtype
 
 
 class _Encoder:
@@ -78,7 +102,7 @@ class _Encoder:
         if value is None or kind in (bool, str):
             return value
         if kind is int:
-            return value if -_SMALL < value < _SMALL else {"$i": hex(value)}
+            return value if -_SMALL < value < _SMALL else self._large(value)
         if kind is float:
             return value if math.isfinite(value) else {"$f": repr(value)}
         if kind is bytes:
@@ -93,6 +117,11 @@ class _Encoder:
             return {"$d": [[self.item(key, depth + 1), self.item(each, depth + 1)] for key, each in value.items()]}
         return self._torch(value)
 
+    def _large(self, value: int) -> Any:
+        if value.bit_length() > MAX_BITS:
+            return self._other(value, f"more than {MAX_BITS:,} bits", "huge int")
+        return {"$i": hex(value)}
+
     def _torch(self, value: Any) -> Any:
         import torch  # noqa: PLC0415 - commands that grade nothing start without torch
 
@@ -103,8 +132,8 @@ class _Encoder:
             return {"$t": [int(each) for each in value]}
         if kind is not torch.Tensor and kind is not torch.nn.Parameter:
             return self._other(value, "not plain data")
-        if value.layout is not torch.strided or value.is_quantized or value.is_meta or value.is_nested:
-            return self._other(value, "not a plain dense tensor")
+        if oddity := _oddity(value):
+            return self._other(value, "not a plain dense tensor", f"{oddity} {type_name(value)}")
         if len(self.tensors) >= MAX_TENSORS:
             raise FrameError(f"more than {MAX_TENSORS:,} tensors")
         if value.numel() * value.element_size() > MAX_FRAME // 2:
@@ -115,10 +144,11 @@ class _Encoder:
             self.tensors[key] = plain.contiguous()
         return {"$x": [key, str(value.device), value.requires_grad, value.is_leaf]}
 
-    def _other(self, value: Any, why: str) -> Any:
+    def _other(self, value: Any, why: str, name: str = "") -> Any:
+        name = name or type_name(value)
         if not self._opaque:
-            raise TypeError(f"{type_name(value)} cannot be sent to the sandbox: {why}")
-        return {"$o": type_name(value)}
+            raise TypeError(f"{name} cannot be sent to the sandbox: {why}")
+        return {"$o": name}
 
 
 def encode(value: Any, *, opaque: bool = False) -> bytes:
@@ -164,13 +194,20 @@ def _decode(frame: bytes) -> Any:
     if length > min(len(frame) - _HEADER.size, MAX_HEADER):
         raise FrameError("the header's length is wrong")
     end = _HEADER.size + length
-    header = json.loads(frame[_HEADER.size : end].decode("utf-8"), parse_constant=_no_constant)
+    text = frame[_HEADER.size : end].decode("utf-8")
+    header = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_one_tag)
     tensors = _tensors(frame[end:])
     return _Decoder(tensors).item(header)
 
 
 def _no_constant(token: str) -> Any:
     raise FrameError(f"{token} is not plain data")
+
+
+def _one_tag(pairs: list[tuple[str, Any]]) -> tuple[str, Any]:
+    if len(pairs) != 1:
+        raise FrameError("a value without a known tag")
+    return pairs[0]
 
 
 def _tensors(body: bytes) -> "dict[str, torch.Tensor]":
@@ -204,14 +241,11 @@ class _Decoder:
             return value
         if type(value) is list:
             return [self.item(each, depth + 1) for each in value]
-        if type(value) is dict and len(value) == 1:
-            [(tag, content)] = value.items()
-            return self._tagged(tag, content, depth)
-        raise FrameError("a value without a known tag")
+        return self._tagged(*value, depth)
 
     def _tagged(self, tag: str, content: Any, depth: int) -> Any:
         match tag, content:
-            case "$i", str():
+            case "$i", str() if len(content) <= MAX_BITS // 4 + len("-0x"):
                 return int(content, 16)
             case "$f", "nan" | "inf" | "-inf":
                 return float(content)

@@ -59,23 +59,23 @@ def trained(given, batches):
     return state
 
 
-def state_at(seen, *path, what, device=None):
+def state_at(seen, *path, what, given, device=None):
     """A model's whole state, each tensor plain and of the right shape and dtype."""
     held = seen.dict(*path, what=what)
     missing = [name for name in NAMES if name not in held]
     require(not missing, f"{what} lacks {len(missing)} of {len(NAMES)} parameters and buffers", detail=f"{missing}")
-    return {
-        name: seen.tensor(
-            *path, name, what=f"{name} in {what}", dtype="float32" if name in FLOATS else "int64", device=device
-        )
-        for name in NAMES
-    }
+    state = {}
+    for name in NAMES:
+        dtype, shape = "float32" if name in FLOATS else "int64", tuple(given["state"][name].shape)
+        label = f"{name} in {what}"
+        state[name] = seen.tensor(*path, name, what=label, dtype=dtype, shape=shape, device=device)
+    return state
 
 
-def same_state(seen, mine, theirs, what, device=None):
+def same_state(seen, mine, theirs, what, given, device=None):
     """Two states are equal in every bit."""
-    actual = state_at(seen, *mine, what=what, device=device)
-    expected = state_at(seen, *theirs, what="the saved model")
+    actual = state_at(seen, *mine, what=what, given=given, device=device)
+    expected = state_at(seen, *theirs, what="the saved model", given=given)
     for name in NAMES:
         kind = "a parameter" if name in PARAMETERS else "a buffer"
         require(torch.equal(actual[name], expected[name]), f"{kind} in {what} is not what was saved", detail=name)
@@ -88,19 +88,21 @@ def raised(seen, *path):
 
 def test_what_was_saved_is_loaded(run, seed):
     """A fresh model gets every parameter and buffer as they were when saved, and the step comes back as an int."""
-    seen = run("round_trip", **task(seed), step=step_number(seed))
-    same_state(seen, ["loaded"], ["saved"], "the loaded model")
+    given = task(seed)
+    seen = run("round_trip", **given, step=step_number(seed))
+    same_state(seen, ["loaded"], ["saved"], "the loaded model", given)
     require(type(seen.get("step")) is int, "load_ckpt does not return the step as an int")
     require(seen.get("step") == step_number(seed), "load_ckpt returns another step than was saved")
 
 
 def test_the_default_loader_opens_the_file(run, seed):
     """The file opens with the safe default loader and holds model, optimizer and step as plain data."""
-    seen = run("saved_file", **task(seed), step=step_number(seed))
+    given = task(seed)
+    seen = run("saved_file", **given, step=step_number(seed))
     require(not raised(seen), "the default loader does not open the file", detail=str(seen.get("message")))
     for entry in ("model", "optimizer", "step"):
         require(entry in seen.dict("returned", what="the content of the file"), f"the file has no entry {entry!r}")
-    same_state(seen, ["returned", "model"], ["model"], "the file")
+    same_state(seen, ["returned", "model"], ["model"], "the file", given)
     for entry in ("state", "param_groups"):
         held = seen.dict("returned", "optimizer", what="the entry 'optimizer'")
         require(entry in held, "the entry 'optimizer' is not an optimizer's state_dict")
@@ -114,7 +116,7 @@ def test_training_goes_on_as_if_never_stopped(run, seed):
     before, after = trained(given, given["batches"][:-1]), trained(given, given["batches"])
     seen = run("resume", **given)
     for twin in range(2):
-        mine = state_at(seen, twin, what="the model that was trained on")
+        mine = state_at(seen, twin, what="the model that was trained on", given=given)
         update = torch.cat([(mine[name].double() - before[name]).flatten() for name in PARAMETERS])
         expected = torch.cat([(after[name] - before[name]).flatten() for name in PARAMETERS])
         error = float((update - expected).norm() / expected.norm())
@@ -128,8 +130,9 @@ def test_training_goes_on_as_if_never_stopped(run, seed):
 
 def test_a_file_from_a_gpu_that_is_not_here(run, seed, device):
     """A file that was saved on a GPU loads where that GPU is not, and everything ends where the model is."""
-    seen = run("file_from_a_gpu", **task(seed), step=step_number(seed))
-    same_state(seen, ["loaded"], ["saved"], "the loaded model", device)
+    given = task(seed)
+    seen = run("file_from_a_gpu", **given, step=step_number(seed))
+    same_state(seen, ["loaded"], ["saved"], "the loaded model", given, device)
     moments = seen.list("moments")
     require(len(moments) == 2 * len(PARAMETERS), "the optimizer has no state after loading")
     for at in range(len(moments)):
@@ -139,13 +142,14 @@ def test_a_file_from_a_gpu_that_is_not_here(run, seed, device):
 
 def test_saving_leaves_the_live_model_alone(run, seed):
     """Saving neither moves nor casts nor changes the model that is being trained, not even for a moment."""
-    seen = run("save_beside_a_live_model", **task(seed), step=step_number(seed))
+    given = task(seed)
+    seen = run("save_beside_a_live_model", **given, step=step_number(seed))
     require(not seen.flag("moved"), "saving moves or casts the live model")
     require(seen.flag("same_tensors"), "after saving, the model has other parameters or buffers than before")
     require(
         seen.get("after", 0) == seen.get("before", 0), "saving changes the device, dtype or requires_grad of a tensor"
     )
-    same_state(seen, ["after", 1], ["before", 1], "the model after saving")
+    same_state(seen, ["after", 1], ["before", 1], "the model after saving", given)
     require(seen.list("modes") == [False, True, True], "saving changes the training mode of a part of the model")
 
 

@@ -72,6 +72,8 @@ class Check:
     title: str
     #: At least 0; exact.
     points: Fraction
+    #: What it needs of the machine: its own demand, or the question's.
+    device: Need = Need.ANY
     #: Help in stages, the gentlest first. Shown on demand, or after a failure in practice.
     hints: tuple[str, ...] = ()
     #: Another check's `test`: this one is NOT_RUN if that one does not pass.
@@ -137,6 +139,7 @@ class Question:
     difficulty: int
     minutes: int
     tags: tuple[str, ...]
+    #: What its checks need, where they do not say otherwise.
     device: Need
     #: Markdown.
     prompt: str

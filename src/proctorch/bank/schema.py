@@ -180,6 +180,11 @@ _CHECK = _mapping(
         optional=True,
     ),
     needs=_key(_TEST, "the `test` of a check that must pass before this one is made", optional=True),
+    device=_key(
+        core.literal_schema([each.value for each in Need]),
+        "what this check needs, if it is not what the question says",
+        optional=True,
+    ),
     only=_key(
         _list(core.literal_schema(["cpu", "cuda", "mps", "xpu", "virtual"]), 1),
         "the device types on which the check is made, such as `[cuda]`; all, if left out",
@@ -225,7 +230,8 @@ _QUESTION = _mapping(
     minutes=_key(core.int_schema(strict=True, ge=1, le=600), "how long it takes, in whole minutes"),
     tags=_key(_list(_LINE), "words to select by, as a list", optional=True),
     device=_key(
-        core.literal_schema([each.value for each in Need]), "what the hidden checks need: any, second or budget"
+        core.literal_schema([each.value for each in Need]),
+        "what a check needs, if it does not say: any, second or budget",
     ),
     prompt=_key(_TEXT, "the exercise, in Markdown"),
     starter=_key(
@@ -371,6 +377,7 @@ def _question(path: Path, valid: dict[str, Any]) -> Question:
                 title=check["title"],
                 points=check["points"],
                 hints=tuple(check.get("hint", ())),
+                device=Need(check.get("device", valid["device"])),
                 needs=check.get("needs"),
                 only=tuple(check.get("only", ())),
             )

@@ -32,6 +32,13 @@ def require(condition: object, reason: str, *, line: int | None = None, detail: 
         fail(reason, line=line, detail=detail)
 
 
+def wide(tensor: "torch.Tensor") -> "torch.Tensor":
+    """The values in float64 or complex128, where torch can compare all that it can store."""
+    import torch  # noqa: PLC0415 - the plugin must not cost other people's test runs an import of torch
+
+    return tensor.to(torch.complex128 if tensor.is_complex() else torch.float64)
+
+
 def close(
     actual: "torch.Tensor | float",
     expected: "torch.Tensor | float",
@@ -43,24 +50,28 @@ def close(
 ) -> None:
     """Fails the check unless `actual` is `expected` within the tolerance: first finite, then of its shape, then equal.
 
-    Values are compared in float64. The tolerance is `torch.testing`'s for the dtype of `actual` where none is given, so
-    that a float16 result is not held to float32's precision. `rtol` and `atol` are given together or not at all.
+    Values are compared in float64, complex ones in complex128 and with complex ones alone. The tolerance is
+    `torch.testing`'s for the dtype of `actual` where none is given, so that a float16 result is not held to float32's
+    precision. `rtol` and `atol` are given together or not at all.
     """
     __tracebackhide__ = True
-    import torch  # noqa: PLC0415 - the plugin must not cost other people's test runs an import of torch
+    import torch  # noqa: PLC0415 - as above
     from torch.testing._comparison import default_tolerances  # noqa: PLC0415 - as above
 
-    mine, theirs = torch.as_tensor(actual), torch.as_tensor(expected)
-    if not bool(torch.isfinite(mine).all()) and bool(torch.isfinite(theirs).all()):
-        count = int((~torch.isfinite(mine)).sum())
+    given, wanted = torch.as_tensor(actual), torch.as_tensor(expected)
+    mine, theirs = wide(given), wide(wanted)
+    if mine.dtype != theirs.dtype:
+        fail(f"{what} has the dtype {str(given.dtype).removeprefix('torch.')}", line=line, detail=f"not {wanted.dtype}")
+    if not bool(mine.isfinite().all()) and bool(theirs.isfinite().all()):
+        count = int((~mine.isfinite()).sum())
         fail(f"{what} is not finite ({count} of {mine.numel()} values are nan or inf)", line=line)
     if mine.shape != theirs.shape:
         fail(f"{what} has the shape {tuple(mine.shape)}", line=line, detail=f"expected the shape {tuple(theirs.shape)}")
     if rtol is None or atol is None:
-        rtol, atol = default_tolerances(mine)
+        rtol, atol = default_tolerances(given)
     try:
-        torch.testing.assert_close(mine.double(), theirs.double(), rtol=rtol, atol=atol)
+        torch.testing.assert_close(mine, theirs, rtol=rtol, atol=atol)
     except AssertionError as error:
-        wrong = torch.isclose(mine.double(), theirs.double(), rtol=rtol, atol=atol).logical_not()
+        wrong = torch.isclose(mine, theirs, rtol=rtol, atol=atol).logical_not()
         values = "is wrong" if mine.numel() == 1 else f"is wrong in {int(wrong.sum())} of {mine.numel()} values"
         fail(f"{what} {values} (tolerance: {rtol:g} relative, {atol:g} absolute)", line=line, detail=str(error))

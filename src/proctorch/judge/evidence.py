@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from proctorch import wire
 from proctorch.devices import Device
-from proctorch.judge.checks import fail
+from proctorch.judge.checks import fail, wide
 from proctorch.judge.grade import Place, Verdict
 
 if TYPE_CHECKING:
@@ -149,6 +149,7 @@ def _line(value: Any) -> int | None:
 
 
 _ABSENT = wire.Opaque("nothing")
+_LARGE = 1 << 63
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,7 @@ class Evidence:
             fail(f"{name} has the dtype {str(tensor.dtype).removeprefix('torch.')}, not {dtype}")
         if device is not None and found.device != str(device):
             fail(f"{name} is on {found.device}, not on {device}")
-        if finite and tensor.is_floating_point() and not bool(tensor.isfinite().all()):
+        if finite and not bool(wide(tensor).isfinite().all()):
             fail(f"{name} is not finite (nan or inf)")
         return tensor
 
@@ -213,11 +214,11 @@ class Evidence:
         return found
 
     def number(self, *path: str | int, what: str | None = None) -> float:
-        """An int or a float; a bool is none."""
+        """An int of at most 64 bits or a float; a bool is none."""
         found = self._find(path)
-        if type(found) is int or type(found) is float:
+        if type(found) is float or (type(found) is int and -_LARGE <= found < _LARGE):
             return found
-        fail(f"{what or _name(path)} is {_kind(found)}, not a number")
+        fail(f"{what or _name(path)} is {'out of range' if type(found) is int else f'{_kind(found)}, not a number'}")
 
     def text(self, *path: str | int, what: str | None = None) -> str:
         found = self._find(path)
@@ -269,6 +270,10 @@ def _kind(value: Any) -> str:
         case wire.Named():
             return f"a {value.type}"
         case wire.Opaque():
-            return "missing" if value is _ABSENT else f"a {value.type}"
+            return "missing" if value is _ABSENT else _a(value.type)
         case _:
-            return f"a {type(value).__name__}"
+            return _a(type(value).__name__)
+
+
+def _a(name: str) -> str:
+    return f"an {name}" if name.startswith(("a", "e", "i", "o")) else f"a {name}"

@@ -22,12 +22,13 @@ class Job:
     @property
     def skipped(self) -> str | None:
         """Why nothing of it can be graded, or None."""
-        return devices.unmet(self.question, self.device)
+        reasons = [self.not_asked(check) for check in self.question.checks]
+        return reasons[0] if all(reasons) else None
 
     def not_asked(self, check: Check) -> str | None:
         """Why this check is not made on this device, or None if it is."""
-        if self.skipped:
-            return self.skipped
+        if reason := devices.unmet(check.device, self.device):
+            return reason
         if check.only and self.device.type not in check.only:
             return f"made only on {', '.join(check.only)}; this job runs on {self.device}"
         return None

@@ -10,7 +10,7 @@ from proctorch import wire
 from proctorch.bank.question import Check
 from proctorch.errors import ProctorchError
 from proctorch.judge.evidence import Ended, Evidence, read_trace
-from proctorch.judge.grade import CheckResult, Grade, Outcome, Output, Place
+from proctorch.judge.grade import CheckResult, Grade, Outcome, Output, Place, Verdict
 from proctorch.judge.plan import Job, mix_seed
 from proctorch.judge.supervise import Process, Sandbox, SandboxBroken, Stopped
 from proctorch.judge.verdict import Incident, decide
@@ -62,6 +62,7 @@ class Play:
         self._process: Process | None = None
         self._evidence: dict[tuple[str, bytes], Evidence] = {}
         self._unloadable: Evidence | None = None
+        self._sandbox_broke = False
         self._lines: dict[str, int] = {}
         self._incidents: list[Incident] = []
         self._time_outs = 0
@@ -75,7 +76,11 @@ class Play:
         """What playing the scenario gives, played now or earlier. NotPlayed if the job is past being played."""
         key = (scenario, wire.encode(inputs))
         if key not in self._evidence:
-            self._evidence[key] = self._play(scenario, inputs)
+            try:
+                self._evidence[key] = self._play(scenario, inputs)
+            except SandboxBroken:
+                self._sandbox_broke = True
+                raise
         return self._evidence[key]
 
     def _play(self, scenario: str, inputs: dict[str, Any]) -> Evidence:
@@ -98,6 +103,8 @@ class Play:
         """A process that has loaded the submission. NotPlayed if none can, or if too much time went already."""
         if self._unloadable:
             raise NotPlayed(f"not run: {self._unloadable.reason}")
+        if self._sandbox_broke:  # by the code, perhaps: it shall not break the next one too
+            raise NotPlayed("not run: the sandbox process broke")
         if self._process and self._process.alive:
             return self._process
         if self._time_outs >= _MAX_TIME_OUTS:
@@ -125,7 +132,8 @@ class Play:
         except Stopped as stopped:
             evidence = self._stopped(stopped, "at import: ")
         if evidence.ended is not Ended.ANSWERED:
-            self._unloadable = self._noted(evidence)
+            self._unloadable = evidence
+            self._noted(evidence)
             raise NotPlayed(f"not run: {evidence.reason}")
         return process
 
@@ -153,6 +161,9 @@ class Play:
             if "invalid" in answer:
                 told = _told(answer["invalid"])
                 return Evidence(Ended.INVALID, reason=f"it is not valid Python: {told.message}", place=told.place)
+            if "broken" in answer:
+                told = _told(answer["broken"])
+                return Evidence(Ended.JUDGE, reason=f"scenarios.py broke: {told.headline}", detail=told.trace)
             functions = [(_checked(str, name), _checked(int, line)) for name, line in answer["functions"]]
             self._lines = dict(functions)
             if "raised" in answer:
@@ -221,7 +232,10 @@ class Play:
 
     def grade(self) -> Grade:
         """Ends the job and accounts for every planned check: one that nothing is known of is an ERROR, never a pass."""
-        self._put_away()
+        try:
+            self._put_away()
+        except SandboxBroken as broken:  # the answers are in, but what the code has started may live on
+            self._incidents.append(Incident(Verdict.JUDGE_ERROR, shorten(str(broken))))
         results = tuple(self._results.get(check.test) or _unaccounted(check) for check in self.job.question.checks)
         verdict, reason = decide(results, self._incidents)
         return Grade(

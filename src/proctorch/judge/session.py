@@ -19,7 +19,10 @@ from proctorch.judge.supervise import Sandbox, SandboxBroken
 #: The first optimizer that a process makes imports this, which takes as long as torch itself: once for all jobs, then.
 _OPTIMIZERS_IMPORT = "torch._dynamo"
 _MAX_UNFIT = 3
-_UNWANTED = ("terminal", "cacheprovider", "faulthandler", "warnings", "junitxml", "stepwise", "pastebin")
+_UNWANTED = (
+    *("terminal", "cacheprovider", "faulthandler", "warnings", "logging", "junitxml", "stepwise", "pastebin"),
+    *("doctest", "unittest", "setuponly", "setupplan", "nose", "legacypath", "unraisableexception", "threadexception"),
+)
 #: Nothing of pytest's that reads the user's settings, writes files or prints.
 _PYTEST = (
     *("--disable-plugin-autoload", "--noconftest", "--import-mode=importlib", "--continue-on-collection-errors", "-s"),

@@ -354,7 +354,7 @@ class Process:
         return Stopped(Ended.DIED, reason, self._said_last)
 
     def _whereabouts(self, seconds: float) -> str:
-        """The traceback that the process has written, waiting at most `seconds` for its end: it comes piece by piece."""
+        """The traceback that the process writes, piece by piece, waiting at most `seconds` for its end."""
         deadline = time.monotonic() + seconds
         said = ""
         while not _WHOLE.search(said) and len(said) < _CHUNK:

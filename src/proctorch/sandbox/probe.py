@@ -84,7 +84,7 @@ def describe_error(error: BaseException, candidate_file: str) -> dict[str, Any]:
         trace = trace.tb_next
     line = frames[-1][0] if frames else None
     if isinstance(error, SyntaxError) and error.filename == candidate_file:
-        line, message = error.lineno, error.msg  # the text of the whole would name file and line again
+        line, message = error.lineno or None, error.msg  # the text of the whole would name file and line again
     return {
         "types": [each.__name__ for each in type(error).__mro__ if each not in (object, BaseException)],
         "message": message[:4000],
@@ -105,8 +105,8 @@ class _Trace:
         self._ops: dict[tuple[Any, ...], int] = {}
         self._live: dict[str, int] = {}
         self._peak: dict[str, int] = {}
-        #: Bytes charged for each storage born inside, by its address; 0 for one that came from outside.
-        self._charged: dict[int, int] = {}
+        #: Bytes charged for each storage born inside, by its address; None for one that came from outside.
+        self._charged: dict[int, int | None] = {}
 
     def line(self) -> int | None:
         """The innermost line of the candidate's file that is running now."""
@@ -148,7 +148,7 @@ class _Trace:
         for tensor in tensors:
             storage = _storage(tensor)
             if storage is not None and storage._cdata not in self._charged:
-                self._follow(storage, str(tensor.device), 0)
+                self._follow(storage, str(tensor.device), None)
 
     def born(self, tensors: list[torch.Tensor]) -> None:
         """Charges storages that are new, or that have grown."""
@@ -157,20 +157,21 @@ class _Trace:
             if storage is None:
                 continue
             size, device = storage.nbytes(), str(tensor.device)
-            charged = self._charged.get(storage._cdata)
-            if charged is None:
+            if storage._cdata not in self._charged:
                 self._follow(storage, device, size)
                 self._charge(device, size)
-            elif charged and charged != size:
+                continue
+            charged = self._charged[storage._cdata]
+            if charged is not None and charged != size:
                 self._charged[storage._cdata] = size
                 self._charge(device, size - charged)
 
-    def _follow(self, storage: Any, device: str, size: int) -> None:
+    def _follow(self, storage: Any, device: str, size: int | None) -> None:
         self._charged[storage._cdata] = size
         weakref.finalize(storage, self._gone, storage._cdata, device)
 
     def _gone(self, key: int, device: str) -> None:
-        self._charge(device, -self._charged.pop(key, 0))
+        self._charge(device, -(self._charged.pop(key, None) or 0))
 
     def _charge(self, device: str, size: int) -> None:
         live = self._live[device] = self._live.get(device, 0) + size

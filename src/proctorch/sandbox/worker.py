@@ -1,6 +1,7 @@
 """One job's process: confines itself, loads the candidate, plays scenarios on request and answers with plain data."""
 
 import ast
+import contextlib
 import faulthandler
 import inspect
 import linecache
@@ -41,10 +42,26 @@ def serve(*, requests: int, answers: int, whereabouts: int, work: str, memory: i
         length = _read(requests, wire.LENGTH.size)
         request = _plain(wire.decode(_read(requests, wire.LENGTH.unpack(length)[0])))
         answer = job.load(request) if request["op"] == "load" else job.play(request)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        confine.flush_c_streams()
+        _flush()
         _write(answers, _encode(answer | {"id": request["id"]}))
+
+
+def settle(seed: int) -> None:
+    """Puts back the global state that an earlier scenario may have changed, and seeds the random generators."""
+    torch.set_grad_enabled(True)
+    torch.set_default_device(None)
+    while torch._C._len_torch_function_stack():  # a mode that was entered and never left
+        torch._C._pop_torch_function_stack()
+    torch.set_default_dtype(torch.float32)
+    if torch.are_deterministic_algorithms_enabled():  # asked first: the call imports the compiler, for a second
+        torch.use_deterministic_algorithms(mode=False)
+    for device_type in ("cpu", "cuda"):
+        torch.set_autocast_enabled(device_type, False)
+    torch.clear_autocast_cache()
+    torch.manual_seed(seed)
+    random.seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % (1 << 32))
 
 
 class _Candidate:
@@ -78,7 +95,10 @@ class _Job:
         self._file, source = request["file"], request["source"]
         answer: dict[str, Any] = {}
         self._scenarios = {"__name__": "scenarios", "__file__": "scenarios.py"}
-        exec(compile(request["scenarios"], "scenarios.py", "exec", dont_inherit=True), self._scenarios)  # noqa: S102 - ours
+        try:
+            exec(compile(request["scenarios"], "scenarios.py", "exec", dont_inherit=True), self._scenarios)  # noqa: S102 - ours
+        except BaseException as error:  # noqa: BLE001 - the grader's fault, whatever it is
+            return {"broken": self._error(error)}
         try:
             with warnings.catch_warnings(action="ignore"):  # a SyntaxWarning is shown when the module runs
                 tree = ast.parse(source, self._file)
@@ -95,7 +115,7 @@ class _Job:
         sys.modules[request["module"]] = module
         text = source.decode("utf-8", "replace")
         linecache.cache[self._file] = (len(text), None, text.splitlines(keepends=True), self._file)
-        self._settle(request["seed"])
+        settle(request["seed"])
         try:
             exec(code, module.__dict__)  # noqa: S102 - to run a stranger's code is what this process is for
         except BaseException as error:  # noqa: BLE001 - sys.exit() included
@@ -106,11 +126,14 @@ class _Job:
 
     def play(self, request: dict[str, Any]) -> dict[str, Any]:
         """Plays one scenario from a clean global state."""
-        scenario = self._scenarios[request["scenario"]]
-        self._settle(request["seed"])
+        os.chdir(self._work)
+        settle(request["seed"])
         self._candidate.touched = False
         seen = probe.Probe(self._file)
         try:
+            scenario = self._scenarios.get(request["scenario"])
+            if scenario is None:
+                raise LookupError(f"scenarios.py has no {request['scenario']}")
             value = scenario(self._candidate, torch.device(request["device"]), seen, **request["inputs"])
             if request["device"].startswith("cuda"):
                 torch.cuda.synchronize()  # an asynchronous fault belongs to this scenario, not to the next
@@ -123,24 +146,6 @@ class _Job:
         text = str(error) if type(error) is RuntimeError else ""
         out_of_memory = isinstance(error, MemoryError) or "DefaultCPUAllocator: can't allocate memory" in text
         return probe.describe_error(error, self._file) | {"out_of_memory": out_of_memory, "trace": _trace(error)}
-
-    def _settle(self, seed: int) -> None:
-        """Puts back the global state that an earlier scenario may have changed, and seeds the random generators."""
-        os.chdir(self._work)
-        torch.set_grad_enabled(True)
-        torch.set_default_device(None)
-        while torch._C._len_torch_function_stack():  # a mode that was entered and never left
-            torch._C._pop_torch_function_stack()
-        torch.set_default_dtype(torch.float32)
-        if torch.are_deterministic_algorithms_enabled():  # asked first: the call imports the compiler, for a second
-            torch.use_deterministic_algorithms(mode=False)
-        for device_type in ("cpu", "cuda"):
-            torch.set_autocast_enabled(device_type, False)
-        torch.clear_autocast_cache()
-        torch.manual_seed(seed)
-        random.seed(seed)
-        if "numpy" in sys.modules:
-            sys.modules["numpy"].random.seed(seed % (1 << 32))
 
 
 def _entry(module: types.ModuleType, name: str, parameters: list[list[Any]]) -> dict[str, Any]:
@@ -199,6 +204,15 @@ def _encode(answer: dict[str, Any]) -> bytes:
     except wire.FrameError as error:
         told: dict[str, Any] = {"types": [], "message": f"the answer is too large: {error}", "frames": [], "line": None}
         return wire.encode({"id": answer["id"], "raised": told, "touched": True, "traces": {}, "functions": []})
+
+
+def _flush() -> None:
+    """Writes out what is printed so far, to streams that the candidate may have replaced, closed or broken."""
+    streams: tuple[Any, ...] = (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)
+    for stream in streams:
+        with contextlib.suppress(Exception):
+            stream.flush()
+    confine.flush_c_streams()
 
 
 def _read(descriptor: int, size: int) -> bytes:
