@@ -20,6 +20,8 @@ from proctorch import wire
 from proctorch.sandbox import confine, probe
 
 _MIB = 1 << 20
+#: What autocast computes in, by device type, before anybody has changed it.
+_AUTOCAST_DTYPES = {device_type: torch.get_autocast_dtype(device_type) for device_type in ("cpu", "cuda")}
 
 
 def serve(*, requests: int, answers: int, whereabouts: int, work: str, memory: int | None, zygote: int) -> NoReturn:
@@ -55,8 +57,9 @@ def settle(seed: int) -> None:
     torch.set_default_dtype(torch.float32)
     if torch.are_deterministic_algorithms_enabled():  # asked first: the call imports the compiler, for a second
         torch.use_deterministic_algorithms(mode=False)
-    for device_type in ("cpu", "cuda"):
+    for device_type, dtype in _AUTOCAST_DTYPES.items():
         torch.set_autocast_enabled(device_type, False)
+        torch.set_autocast_dtype(device_type, dtype)
     torch.clear_autocast_cache()
     torch.manual_seed(seed)
     random.seed(seed)
