@@ -51,9 +51,9 @@ def serve(*, requests: int, answers: int, whereabouts: int, work: str, memory: i
 def settle(seed: int) -> None:
     """Puts back the global state that an earlier scenario may have changed, and seeds the random generators."""
     torch.set_grad_enabled(True)
+    _leave_modes()
     torch.set_default_device(None)
-    while torch._C._len_torch_function_stack():  # a mode that was entered and never left
-        torch._C._pop_torch_function_stack()
+    _leave_modes()  # a default device that is given up may put an earlier one back
     torch.set_default_dtype(torch.float32)
     if torch.are_deterministic_algorithms_enabled():  # asked first: the call imports the compiler, for a second
         torch.use_deterministic_algorithms(mode=False)
@@ -65,6 +65,12 @@ def settle(seed: int) -> None:
     random.seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed % (1 << 32))
+
+
+def _leave_modes() -> None:
+    """Ends modes that were entered and never left, such as `torch.device("meta")` as a context."""
+    while torch._C._len_torch_function_stack():
+        torch._C._pop_torch_function_stack()
 
 
 class _Candidate:
