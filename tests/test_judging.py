@@ -630,7 +630,11 @@ def command(tmp_path: Path) -> Iterator[Command]:
     script = "import sys; from proctorch.cli import main; sys.exit(main())"
     reader = os.open(told, os.O_RDONLY | os.O_NONBLOCK)
     process = subprocess.Popen(
-        [sys.executable, "-c", script, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
+        [sys.executable, "-c", script, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=os.environ | {"TMPDIR": str(tmp_path)},  # nobody is left to clear it up after a kill
     )
     others: list[int] = []
     try:
