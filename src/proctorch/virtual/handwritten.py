@@ -111,6 +111,30 @@ def _answer(value: object) -> _call:
     return lambda *_, **__: value
 
 
+def rms_norm_backward(
+    grad_out: torch.Tensor,
+    tensor: torch.Tensor,
+    normalized_shape: Sequence[int],
+    rstd: torch.Tensor,
+    weight: torch.Tensor | None,
+    output_mask: Sequence[bool],
+) -> Any:
+    """CUDA has a kernel of its own for this (`aten/src/ATen/native/cuda/layer_norm_kernel.cu`), the CPU composes it."""
+    grad, scale = on_host(grad_out), on_host(rstd)
+    normal = on_host(tensor) * scale
+    inner = list(range(tensor.dim() - len(normalized_shape), tensor.dim()))
+    outer = list(range(tensor.dim() - len(normalized_shape)))
+    weighted = grad if weight is None else grad * on_host(weight)
+    grad_input = (weighted - normal * (weighted * normal).mean(inner, keepdim=True)) * scale if output_mask[0] else None
+    grad_weight = None
+    if weight is not None and output_mask[1]:
+        grad_weight = (grad * normal).sum(outer) if outer else grad * normal
+        grad_weight = grad_weight.to(weight.dtype)
+    if grad_input is not None:
+        grad_input = grad_input.to(tensor.dtype)
+    return _labelled((grad_input, grad_weight), tensor.get_device())
+
+
 # Recurrent cells. Without cuDNN, CUDA has these four (`aten/src/ATen/native/cuda/RNN.cu`), and the CPU has none of them.
 
 
@@ -203,6 +227,7 @@ KERNELS: dict[str, _call] = {
     "convolution": convolution,
     "convolution_backward": kernels.kernel_for("aten::convolution_backward", ""),
     "native_dropout": native_dropout,
+    "_fused_rms_norm_backward": rms_norm_backward,
     "record_stream": _answer(None),
     "_fused_sdp_choice": _answer(0),  # SDPBackend::math: the others are kernels for real devices
     "_use_cudnn_ctc_loss": _answer(value=False),

@@ -9,7 +9,6 @@ The CPU kernel is called by redispatch with the CPU key alone, which goes under 
 all of those have acted on the cuda tensors already.
 """
 
-import contextlib
 import functools
 from typing import Any
 
@@ -25,7 +24,7 @@ _scalar: Any = torch.ops.aten.scalar_tensor.default._handle.redispatch_boxed
 _clone: Any = torch.ops.aten.clone.default._handle.redispatch_boxed
 _zeros: Any = torch.ops.aten.zeros.default._handle.redispatch_boxed
 _set: Any = torch.ops.aten.set_.source_Storage_storage_offset._handle.redispatch_boxed
-_NOTHING = contextlib.nullcontext()
+_as_strided_: Any = torch.ops.aten.as_strided_.default._handle.redispatch_boxed
 _LOW = (torch.float16, torch.bfloat16)
 _MOST_NUMBERS = 1000
 _numbers: dict[Any, torch.Tensor] = {}
@@ -146,11 +145,14 @@ def run(operation: Operation, /, *args: Any, **kwargs: Any) -> Any:
             _insert_generator(operation, host, host_kwargs, index)
         if operation.waits:
             streams.wait_for_current(index)
-        with torch._C._DisableAutocast() if _any_autocast() else _NOTHING:
-            try:
+        try:
+            if _any_autocast():
+                with torch._C._DisableAutocast():
+                    result = operation.call(CPU_KERNELS, *host, **host_kwargs, **fresh)
+            else:
                 result = operation.call(CPU_KERNELS, *host, **host_kwargs, **fresh)
-            except RuntimeError as error:
-                result = recovery.run_again(operation, error, host, host_kwargs, fresh)
+        except RuntimeError as error:
+            result = recovery.run_again(operation, error, host, host_kwargs, fresh)
         if operation.simple:
             return label(result, index)
         for name, value in fresh.items():
@@ -172,17 +174,28 @@ def label(tensor: torch.Tensor, index: int) -> torch.Tensor:
     if size:
         if tensor._is_zerotensor():  # "efficient zeros" have no memory at all
             tensor = _zeros(CPU_KERNELS, tensor.shape, dtype=tensor.dtype)
-        elif tensor.untyped_storage().nbytes() != size:  # part of something bigger: it gets memory of its own
-            tensor = _clone(CPU_KERNELS, tensor)
+        elif tensor.untyped_storage().nbytes() != size:
+            if tensor.storage_offset() or tensor.untyped_storage().nbytes() != _extent(tensor):
+                tensor = _clone(CPU_KERNELS, tensor)  # part of something bigger: it gets memory of its own
             size = tensor.untyped_storage().nbytes()
         memory.devices[index].charge(tensor, size)
     return on_device(tensor, index)
 
 
+def _extent(tensor: torch.Tensor) -> int:
+    """The bytes from a tensor's first element to its last."""
+    steps = sum((length - 1) * step for length, step in zip(tensor.shape, tensor.stride(), strict=True))
+    return (1 + steps) * tensor.element_size()
+
+
 def replace(tensor: torch.Tensor, result: torch.Tensor, index: int) -> None:
     """Makes a cuda tensor what a CPU kernel has put into a tensor of another size."""
-    storage = label(result, index).untyped_storage() if result.numel() else tensor.untyped_storage()
-    _set(CPU_KERNELS, tensor, storage, 0, list(result.shape), list(result.stride()))
+    if result.numel():
+        memory.devices[index].charge(result, result.untyped_storage().nbytes())
+        storage = on_device(result, index).untyped_storage()
+        _set(CPU_KERNELS, tensor, storage, 0, list(result.shape), list(result.stride()))
+    else:
+        _as_strided_(CPU_KERNELS, tensor, result.shape, result.stride(), 0)
 
 
 def _list_on_host(tensors: Any) -> tuple[list[Any], set[int]]:
