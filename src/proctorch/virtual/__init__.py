@@ -7,14 +7,32 @@
         x + torch.ones(3)                 # RuntimeError: Expected all tensors to be on the same device …
 
 It needs torch alone. docs/virtual.md says what is simulated and what is not.
+
+Importing this does not import torch: its names are loaded when first used.
 """
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from proctorch.virtual import front_end, memory, register as _register, selftest, state, transfers
-from proctorch.virtual.memory import MemoryStats, Moment
-from proctorch.virtual.transfers import Copy, clear_copies, copies, delay_downloads
+if TYPE_CHECKING:
+    from proctorch.virtual.api import (
+        Copy,
+        MemoryStats,
+        Moment,
+        Unsupported,
+        clear_copies,
+        copies,
+        cuda,
+        delay_downloads,
+        disable,
+        enable,
+        has_real_device,
+        is_enabled,
+        memory_stats,
+        record_timeline,
+        register,
+        timeline,
+        unsupported,
+    )
 
 __all__ = [
     "Copy",
@@ -27,6 +45,7 @@ __all__ = [
     "delay_downloads",
     "disable",
     "enable",
+    "has_real_device",
     "is_enabled",
     "memory_stats",
     "record_timeline",
@@ -35,95 +54,12 @@ __all__ = [
     "unsupported",
 ]
 
-Memory = int | str | Sequence[int | str] | None
 
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from proctorch.virtual import api  # noqa: PLC0415 - with torch
 
-class Unsupported(RuntimeError):
-    """This torch, platform or machine cannot have a virtual device; the message says why."""
-
-
-def enable(memory: Memory = None, devices: int | None = None) -> None:
-    """Turns the virtual device on, for the whole process.
-
-    `memory` is what each device has: '256MiB', a number of bytes, or a sequence with one such size for each device; 8 GiB
-    if it is not given. `devices` is how many there are, 1 to 8. ValueError for a size or number that is none, RuntimeError
-    if the device is on already, Unsupported where there cannot be one.
-    """
-    budgets = _budgets(memory, devices)
-    if is_enabled():
-        raise RuntimeError("the virtual device is on already: turn it off with disable() first")
-    register()
-    front_end.put_in_place(budgets)
-    clear_copies()
-
-
-def disable() -> None:
-    """Turns the virtual device off, if it is on: torch is without CUDA again. Tensors on it stay usable."""
-    if is_enabled():
-        front_end.take_away()
-
-
-@contextlib.contextmanager
-def cuda(memory: Memory = None, devices: int | None = None) -> Iterator[None]:
-    """The virtual device is on inside. See `enable`."""
-    enable(memory, devices)
-    try:
-        yield
-    finally:
-        disable()
-
-
-def register() -> None:
-    """The part of `enable` that is slow and permanent, for a process that forks: its children then enable at once.
-
-    The device stays off. Unsupported where there cannot be one.
-    """
-    if state.is_registered():
-        return
-    reason = unsupported()
-    if reason is not None:
-        raise Unsupported(reason)
-    _register.install()
-    reason = selftest.failure()
-    if reason is not None:
-        raise Unsupported(reason)
-
-
-def is_enabled() -> bool:
-    """Whether the virtual device is on."""
-    return state.device_count() > 0
-
-
-def unsupported() -> str | None:
-    """Why this torch, platform or machine cannot have a virtual device, in one line; None if it can."""
-    return None if state.is_registered() else selftest.obstacle()
-
-
-def memory_stats(device: int = 0) -> MemoryStats:
-    """Live and peak bytes of a device, its budget, allocations and failures."""
-    return memory.devices[device].stats()
-
-
-@contextlib.contextmanager
-def record_timeline() -> Iterator[None]:
-    """Inside, every allocation, release and failure is noted, for `timeline`. It starts empty."""
-    memory.timeline.clear()
-    for device in memory.devices:
-        device.record(on=True)
-    try:
-        yield
-    finally:
-        for device in memory.devices:
-            device.settle()
-            device.record(on=False)
-
-
-def timeline() -> list[Moment]:
-    """What `record_timeline` noted: the latest 100,000 moments, oldest first."""
-    for device in memory.devices:
-        device.settle()
-    return list(memory.timeline)
-
-
-def _budgets(sizes: Memory, devices: int | None) -> list[int]:
-    return memory.parse_budgets(sizes, devices)
+        value = getattr(api, name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

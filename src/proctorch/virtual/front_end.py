@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from proctorch.virtual import generators, memory, state, storages, streams
+from proctorch.virtual import collectives, generators, memory, state, storages, streams
 
 _ABSENT: Any = object()
 _CAPABILITY = (8, 0)
@@ -25,7 +25,7 @@ def put_in_place(budgets: list[int]) -> None:
     for device, budget in zip(memory.devices, budgets, strict=False):
         device.budget = budget
         device.reset()
-    for name, function in {**_cuda_functions(), **_accelerator_functions()}.items():
+    for name, function in {**_cuda_functions(), **_accelerator_functions(), **collectives.functions()}.items():
         _replace(torch._C, name, function)
     cuda = torch.cuda
     _replace(cuda, "_initialized", False)
@@ -43,6 +43,8 @@ def put_in_place(budgets: list[int]) -> None:
         for module in (cuda, cuda.streams):
             _replace(module, name, getattr(streams, name))
     _replace(cuda.graphs, "_cuda_isCurrentStreamCapturing", _no)
+    _replace(torch.backends.cudnn, "is_acceptable", _no)  # it would warn that there is no cuDNN
+    _replace(sys.modules["torch.cuda.nccl"], "is_available", _no)  # it would warn that there is no NCCL
     _replace(torch, "Generator", generators.Generator)
     for name, function in storages.replacements().items():
         _replace(torch.UntypedStorage, name, function)

@@ -23,7 +23,7 @@ _CPU = torch.device("cpu")
 INDEXING = {"index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index", "_unsafe_index_put"}
 #: The value is one number, read on the host if need be (`aten/src/ATen/native/Fill.cpp`).
 _FILLING = {"fill_.Tensor", "fill.Tensor"}
-_MASKED_FILLING = {"masked_fill.Tensor", "masked_fill_.Tensor"}
+_MASKED_FILLING = {"masked_fill", "masked_fill_"}
 #: Any zero-dimensional operand may be on the CPU (`aten/src/ATen/native/TensorCompare.cpp`, where_self_out).
 _CHOOSING = {"where.self", "where.self_out"}
 
@@ -38,11 +38,12 @@ def refuse(name: str, tensors: list[tuple[str, torch.Tensor]], written: set[str]
         _refuse_indexing(tensors)
     elif name in _FILLING:
         pass
-    elif name in _MASKED_FILLING:
+    elif base in _MASKED_FILLING:
         _refuse_masked_filling(dict(tensors))
     elif name in _CHOOSING:
         _refuse_in_iterator([each for each in tensors if not _is_cpu_number(each[1]) or each[0] in written], set())
     elif name in _iterator_operations():
+        _refuse_shapes(tensors)
         _refuse_in_iterator(tensors, written)
     elif name not in _unchecked_operations():
         _refuse_any_difference(name, tensors)
@@ -84,12 +85,12 @@ def _refuse_indexing(tensors: list[tuple[str, torch.Tensor]]) -> None:
 
 def _refuse_masked_filling(tensors: dict[str, torch.Tensor]) -> None:
     """`aten/src/ATen/native/cuda/IndexKernel.cpp`, masked_fill__cuda."""
-    target, mask, value = tensors["self"], tensors["mask"], tensors["value"]
+    target, mask = tensors["self"], tensors["mask"]
     if mask.device != target.device:
         raise RuntimeError(
             f"expected self and mask to be on the same device, but got mask on {mask.device} and self on {target.device}"
         )
-    if value.device not in (target.device, _CPU):
+    if "value" in tensors and tensors["value"].device not in (target.device, _CPU):
         raise RuntimeError("masked_fill: Expected inputs to be on same device")
 
 
@@ -109,12 +110,20 @@ def _wrapper(name: str) -> str:
     return f"wrapper_CUDA_{base}" if not overload or overload.endswith("out") else f"wrapper_CUDA_{overload}_{base}"
 
 
-def broadcast_error(name: str, tensors: list[tuple[str, torch.Tensor]]) -> None:
-    """TensorIterator compares shapes before devices: raises its error about shapes, if there is one."""
-    if name in _iterator_operations() and name.partition(".")[0] not in INDEXING:
-        shapes = [torch.empty(tensor.shape, device="meta") for _, tensor in tensors]
-        for first, second in zip(shapes, shapes[1:], strict=False):
-            torch.add(first, second)
+def _refuse_shapes(tensors: list[tuple[str, torch.Tensor]]) -> None:
+    """TensorIterator compares shapes before devices (`aten/src/ATen/ExpandUtils.cpp`, infer_size_impl)."""
+    shape: list[int] = []
+    for _, tensor in tensors:
+        other = list(tensor.shape)
+        dimensions = max(len(shape), len(other))
+        shape, other = ([1] * (dimensions - len(each)) + each for each in (shape, other))
+        for dimension in reversed(range(dimensions)):
+            a, b = shape[dimension], other[dimension]
+            if a != b and 1 not in (a, b):
+                raise RuntimeError(
+                    f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dimension}"
+                )
+            shape[dimension] = b if a == 1 else a
 
 
 @functools.cache

@@ -21,7 +21,7 @@ def obstacle() -> str | None:
         return f"the virtual device is tested with torch {', '.join(_TESTED)}, and this is torch {torch.__version__}"
     if torch.version.hip is not None:
         return "the virtual device does not work with torch built for ROCm"
-    if torch.cuda.is_available():
+    if has_real_device():
         return f"there is a real CUDA device here ({torch.cuda.get_device_name()}): use that one"
     if guard.is_taken() and torch.version.cuda is None:
         return "something else has registered a CUDA device with torch"
@@ -31,3 +31,8 @@ def obstacle() -> str | None:
 def failure() -> str | None:
     """After registration."""
     return None
+
+
+def has_real_device() -> bool:
+    """Whether torch sees a CUDA device; asked before anything is simulated."""
+    return torch.cuda.is_available()

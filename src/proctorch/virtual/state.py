@@ -70,8 +70,15 @@ def set_current_device(index: int) -> int:
 
 
 def index_of(device: torch.device | None) -> int:
-    """The index of a cuda device, the current one if it has none. CUDA's error for one that does not exist."""
+    """The index of a cuda device, the current one if it has none. CUDA's error for one that does not exist.
+
+    torch's C++ asks for lazy initialisation once for a process, and the device may be turned on more often than that.
+    """
+    if _state.devices and not torch.cuda._initialized:
+        torch.cuda._lazy_init()
     if device is None or device.index is None:
+        if not _state.devices:
+            raise no_such_device()
         return current_device()
     if _state.devices <= device.index:
         raise no_such_device()
