@@ -36,10 +36,10 @@ def serve(
 ) -> NoReturn:
     """Answers requests until there are no more; never returns to the zygote's code.
 
-    `requests` and `answers` are descriptors of frames, `work` the job's own folder, `memory` bytes or None, `virtual` the
-    bytes of the virtual accelerator, or None for a torch without a trace of it. The first answer, to no request, says
-    which limits hold. To `whereabouts` goes a traceback when the judge asks for one with SIGUSR2, before it ends a process
-    that takes too long, and when the process dies of a fault such as SIGSEGV.
+    `requests` and `answers` are descriptors of frames, `work` the job's own folder, `memory` bytes or None, `virtual`
+    the bytes of the virtual accelerator, or None for a torch without a trace of it. The first answer, to no request,
+    says which limits hold. To `whereabouts` goes a traceback when the judge asks for one with SIGUSR2, before it ends a
+    process that takes too long, and when the process dies of a fault such as SIGSEGV.
     """
     faulthandler.enable(file=whereabouts, all_threads=False)
     faulthandler.register(signal.SIGUSR2, file=whereabouts, all_threads=False)
@@ -47,7 +47,7 @@ def serve(
     os.environ["TMPDIR"] = os.environ["HOME"] = work
     tempfile.tempdir = work  # an import before the fork has cached another one
     limits = confine.apply(memory=memory, zygote=zygote)
-    # A fork leaves torch's thread pool to be made anew by whoever asks first (caffe2/utils/threadpool/pthreadpool.cc). Two
+    # A fork leaves torch's thread pool to be made anew by whoever asks first (pthreadpool.cc in caffe2/utils). Two
     # threads of the autograd engine that ask at once abort the process, so it is asked for here.
     torch.set_num_threads(1)
     if virtual is not None:
