@@ -74,7 +74,7 @@ def index_of(device: torch.device | None) -> int:
 
     torch's C++ asks for lazy initialisation once for a process, and the device may be turned on more often than that.
     """
-    if _state.devices and not torch.cuda._initialized:
+    if _state.devices and (_state.forked or not torch.cuda._initialized):
         torch.cuda._lazy_init()
     if device is None or device.index is None:
         if not _state.devices:
