@@ -21,6 +21,7 @@ _undo: list[tuple[Any, str, Any]] = []
 
 def put_in_place(budgets: list[int]) -> None:
     """Shows as many devices as there are budgets."""
+    state.mend_thread_pool()
     state.set_device_count(len(budgets))
     for device, budget in zip(memory.devices, budgets, strict=False):
         device.budget = budget
