@@ -27,8 +27,8 @@ def elsewhere(candidate, _device, probe, *, weights, sizes, tokens):
     """A deep copy is moved to the meta device, which every machine has; the original works before and after."""
     encoder = _encoder(candidate, weights, sizes)
     encoder(tokens[:1])
-    twin = copy.deepcopy(encoder).to("meta")
-    given = tokens.to("meta")
+    place = torch.device("meta")
+    twin, given = copy.deepcopy(encoder).to(place), tokens.to(place)
     with probe.watch():
         there = twin(given)
     settings = {"device": torch.empty(0).device, "dtype": torch.empty(0).dtype}

@@ -27,8 +27,8 @@ def elsewhere(candidate, _device, probe, *, means, stds, gain, images):
     """A deep copy is moved to the meta device, which every machine has; the original computes before and after."""
     rig = _rig(candidate, means, stds, gain)
     rig(images, 0)
-    twin = copy.deepcopy(rig).to("meta")
-    given = images.to("meta")
+    place = torch.device("meta")
+    twin, given = copy.deepcopy(rig).to(place), images.to(place)
     with probe.watch():
         there = [twin(given, camera) for camera in range(len(means))]
     return {
