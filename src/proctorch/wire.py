@@ -204,10 +204,10 @@ def _no_constant(token: str) -> Any:
     raise FrameError(f"{token} is not plain data")
 
 
-def _one_tag(pairs: list[tuple[str, Any]]) -> tuple[str, Any]:
+def _one_tag(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(pairs) != 1:
         raise FrameError("a value without a known tag")
-    return pairs[0]
+    return dict(pairs)
 
 
 def _tensors(body: bytes) -> "dict[str, torch.Tensor]":
@@ -241,7 +241,8 @@ class _Decoder:
             return value
         if type(value) is list:
             return [self.item(each, depth + 1) for each in value]
-        return self._tagged(*value, depth)
+        [(tag, content)] = value.items()
+        return self._tagged(tag, content, depth)
 
     def _tagged(self, tag: str, content: Any, depth: int) -> Any:
         match tag, content:

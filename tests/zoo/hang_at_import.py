@@ -1,3 +1,2 @@
 # Loops at import.
-while True:
-    pass
+while True: pass

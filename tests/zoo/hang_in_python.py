@@ -2,5 +2,4 @@
 
 
 def double(x):
-    while True:
-        pass
+    while True: pass

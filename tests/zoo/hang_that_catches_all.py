@@ -4,7 +4,6 @@
 def double(x):
     while True:
         try:
-            while True:
-                pass
+            while True: pass
         except BaseException:
             pass

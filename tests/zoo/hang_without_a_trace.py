@@ -4,5 +4,4 @@ import signal
 
 def double(x):
     signal.signal(signal.SIGUSR2, signal.SIG_IGN)
-    while True:
-        pass
+    while True: pass

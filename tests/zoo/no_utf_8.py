@@ -2,4 +2,5 @@
 
 
 def double(x):
-    return x * 2  # café
+    print("café")
+    return x * 2

@@ -1,5 +1,6 @@
 # Returns a tensor without values.
+import torch
 
 
 def double(x):
-    return x.to("meta") * 2
+    return torch.empty_like(x, device="meta")

@@ -72,14 +72,14 @@ class Check:
     title: str
     #: At least 0; exact.
     points: Fraction
-    #: What it needs of the machine: its own demand, or the question's.
-    device: Need = Need.ANY
     #: Help in stages, the gentlest first. Shown on demand, or after a failure in practice.
     hints: tuple[str, ...] = ()
     #: Another check's `test`: this one is NOT_RUN if that one does not pass.
     needs: str | None = None
     #: Device types (`cpu`, `cuda`, …) on which the check is made; empty means all.
     only: tuple[str, ...] = ()
+    #: What it needs of the machine: its own demand, or the question's.
+    device: Need = Need.ANY
 
 
 @dataclass(frozen=True)

@@ -72,8 +72,7 @@ class Read:
 class Op:
     """One kind of operation: dtypes of its tensor inputs and of its first output, where it ran, and under what.
 
-    `autocast` is what `torch.is_autocast_enabled` said at that moment. It reads False inside an operation that autocast
-    itself handles (a matmul, say); operations that it leaves alone tell the truth.
+    `autocast` is whether autocast was on, for the device's type, where torch was called.
     """
 
     name: str

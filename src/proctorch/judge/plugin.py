@@ -149,8 +149,7 @@ class Judge:
             return
         if isinstance(error, NotPlayed):
             play.record(check, not_run(check, str(error), counted=True))
-            report.outcome = "skipped"
-            report.longrepr = (str(item_path(play)), 0, str(error))
+            report.longrepr = str(error)  # by hand it is a failure: a run of nothing must not look green
             return
         if isinstance(error, pytest.skip.Exception) and call.when == "setup":
             return  # recorded where it was decided
@@ -175,19 +174,19 @@ class Judge:
             self._finished(play)
         return result
 
-    @pytest.hookimpl
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        report = yield
         if report.failed:
-            self._uncollected[Path(report.fspath or report.nodeid).resolve()] = report.longreprtext
+            self._uncollected[collector.path.resolve()] = report.longreprtext
+        return report
 
     @pytest.hookimpl
-    def pytest_internalerror(self, excrepr: object) -> None:
+    def pytest_internalerror(self, excrepr: object) -> bool:
         self.internal_error = str(excrepr)
-
-
-def item_path(play: Play) -> Path:
-    """The submission's file, for pytest's own report."""
-    return play.job.submission.path
+        return True  # it is told once, by whoever asked for the grades
 
 
 def _play(item: pytest.Item) -> Play | None:

@@ -16,8 +16,10 @@ from proctorch.judge.plan import Job, Plan
 from proctorch.judge.play import Play, not_run
 from proctorch.judge.supervise import Sandbox, SandboxBroken
 
-#: The first optimizer that a process makes imports this, which takes as long as torch itself: once for all jobs, then.
-_OPTIMIZERS_IMPORT = "torch._dynamo"
+#: The first optimizer that a process makes, or its first operation on the meta device, imports most of this, which
+#: takes as long as torch itself: once for all jobs, then, and only if a job looks as if it will.
+_LATE_IMPORT = "torch._dynamo"
+_LATE_IMPORTERS = (b"optim", b'device("meta")')
 _MAX_UNFIT = 3
 _UNWANTED = (
     *("terminal", "cacheprovider", "faulthandler", "warnings", "logging", "junitxml", "stepwise", "pastebin"),
@@ -35,8 +37,9 @@ class Sandboxes:
     """The fork server of a session: started at once, and started anew if it breaks."""
 
     def __init__(self, jobs: tuple[Job, ...]) -> None:
-        uses_optimizers = any(b"optim" in job.submission.source + job.question.scenarios.read_bytes() for job in jobs)
-        self._preload = (_OPTIMIZERS_IMPORT,) if uses_optimizers else ()
+        sources = {job.submission.source for job in jobs} | {job.question.scenarios.read_bytes() for job in jobs}
+        late = any(word in source for source in sources for word in _LATE_IMPORTERS)
+        self._preload = (_LATE_IMPORT,) if late else ()
         self._unfit = 0
         self._current = Sandbox(self._preload)
 

@@ -93,8 +93,8 @@ def describe_error(error: BaseException, candidate_file: str) -> dict[str, Any]:
     }
 
 
-def _autocast_state() -> tuple[bool, ...]:
-    return tuple(torch.is_autocast_enabled(each) for each in _AUTOCAST_TYPES)
+def _autocast_state() -> dict[str, bool]:
+    return {each: torch.is_autocast_enabled(each) for each in _AUTOCAST_TYPES}
 
 
 class _Trace:
@@ -102,6 +102,8 @@ class _Trace:
         self._file = candidate_file
         self.copies: list[list[Any]] = []
         self.reads: list[list[Any]] = []
+        #: By device type. Below autograd, where operations are seen, torch says that it is off.
+        self.autocast = _autocast_state()
         self._ops: dict[tuple[Any, ...], int] = {}
         self._live: dict[str, int] = {}
         self._peak: dict[str, int] = {}
@@ -132,7 +134,7 @@ class _Trace:
             _dtype(outputs[0]) if outputs else None,
             str(device),
             torch._C._current_graph_task_id() != -1,
-            torch.is_autocast_enabled(device.type) if device.type in _AUTOCAST_TYPES else False,
+            self.autocast.get(device.type, False),
         )
         if key in self._ops or len(self._ops) < _MAX_EVENTS:
             self._ops[key] = self._ops.get(key, 0) + 1
@@ -222,8 +224,9 @@ class _FunctionWatch(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
+        self._trace.autocast = _autocast_state()
         result = func(*args, **(kwargs or {}))
-        if func in _FACTORIES and not any(_tensors((*args, *(kwargs or {}).values()))):
+        if func in _FACTORIES and next(_tensors((*args, *(kwargs or {}).values())), None) is None:
             target = next(_tensors((result,)), None)
             if target is not None and target.device.type != "cpu":
                 self._trace.copy("cpu", target)  # data born in Python, on the host, and carried over

@@ -20,6 +20,8 @@ from proctorch import wire
 from proctorch.sandbox import confine, probe
 
 _MIB = 1 << 20
+#: What autocast computes in, by device type, before anybody has changed it.
+_AUTOCAST_DTYPES = {device_type: torch.get_autocast_dtype(device_type) for device_type in ("cpu", "cuda")}
 
 
 def serve(*, requests: int, answers: int, whereabouts: int, work: str, memory: int | None, zygote: int) -> NoReturn:
@@ -49,19 +51,26 @@ def serve(*, requests: int, answers: int, whereabouts: int, work: str, memory: i
 def settle(seed: int) -> None:
     """Puts back the global state that an earlier scenario may have changed, and seeds the random generators."""
     torch.set_grad_enabled(True)
+    _leave_modes()
     torch.set_default_device(None)
-    while torch._C._len_torch_function_stack():  # a mode that was entered and never left
-        torch._C._pop_torch_function_stack()
+    _leave_modes()  # a default device that is given up may put an earlier one back
     torch.set_default_dtype(torch.float32)
     if torch.are_deterministic_algorithms_enabled():  # asked first: the call imports the compiler, for a second
         torch.use_deterministic_algorithms(mode=False)
-    for device_type in ("cpu", "cuda"):
+    for device_type, dtype in _AUTOCAST_DTYPES.items():
         torch.set_autocast_enabled(device_type, False)
+        torch.set_autocast_dtype(device_type, dtype)
     torch.clear_autocast_cache()
     torch.manual_seed(seed)
     random.seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed % (1 << 32))
+
+
+def _leave_modes() -> None:
+    """Ends modes that were entered and never left, such as `torch.device("meta")` as a context."""
+    while torch._C._len_torch_function_stack():
+        torch._C._pop_torch_function_stack()
 
 
 class _Candidate:

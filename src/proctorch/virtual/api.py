@@ -1,0 +1,106 @@
+"""What `proctorch.virtual` offers; imported with torch at the first use of one of its names."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+from proctorch.virtual import front_end, install, memory, selftest, state
+from proctorch.virtual.memory import MemoryStats, Moment
+from proctorch.virtual.transfers import Copy, clear_copies, copies, delay_downloads
+
+Memory = int | str | Sequence[int | str] | None
+
+
+class Unsupported(RuntimeError):
+    """This torch, platform or machine cannot have a virtual device; the message says why."""
+
+
+def enable(memory: Memory = None, devices: int | None = None) -> None:
+    """Turns the virtual device on, for the whole process.
+
+    `memory` is what each device has: '256MiB', a number of bytes, or a sequence with one such size for each device; 8 GiB
+    if it is not given. `devices` is how many there are, 1 to 8. ValueError for a size or number that is none, RuntimeError
+    if the device is on already, Unsupported where there cannot be one.
+    """
+    budgets = _budgets(memory, devices)
+    if is_enabled():
+        raise RuntimeError("the virtual device is on already: turn it off with disable() first")
+    register()
+    front_end.put_in_place(budgets)
+    clear_copies()
+
+
+def disable() -> None:
+    """Turns the virtual device off, if it is on: torch is without CUDA again. Tensors on it stay usable."""
+    if is_enabled():
+        front_end.take_away()
+
+
+@contextlib.contextmanager
+def cuda(memory: Memory = None, devices: int | None = None) -> Iterator[None]:
+    """The virtual device is on inside. See `enable`."""
+    enable(memory, devices)
+    try:
+        yield
+    finally:
+        disable()
+
+
+def register() -> None:
+    """The part of `enable` that is slow and permanent, for a process that forks: its children then enable at once.
+
+    The device stays off. Unsupported where there cannot be one.
+    """
+    if state.is_registered():
+        return
+    reason = unsupported()
+    if reason is not None:
+        raise Unsupported(reason)
+    install.install()
+    reason = selftest.failure()
+    if reason is not None:
+        raise Unsupported(reason)
+
+
+def is_enabled() -> bool:
+    """Whether the virtual device is on."""
+    return state.device_count() > 0
+
+
+def unsupported() -> str | None:
+    """Why this torch, platform or machine cannot have a virtual device, in one line; None if it can."""
+    return None if state.is_registered() else selftest.obstacle()
+
+
+def has_real_device() -> bool:
+    """Whether this machine has a CUDA device that is not simulated."""
+    return not state.is_registered() and selftest.has_real_device()
+
+
+def memory_stats(device: int = 0) -> MemoryStats:
+    """Live and peak bytes of a device, its budget, allocations and failures."""
+    return memory.devices[device].stats()
+
+
+@contextlib.contextmanager
+def record_timeline() -> Iterator[None]:
+    """Inside, every allocation, release and failure is noted, for `timeline`. It starts empty."""
+    memory.timeline.clear()
+    for device in memory.devices:
+        device.record(on=True)
+    try:
+        yield
+    finally:
+        for device in memory.devices:
+            device.settle()
+            device.record(on=False)
+
+
+def timeline() -> list[Moment]:
+    """What `record_timeline` noted: the latest 100,000 moments, oldest first."""
+    for device in memory.devices:
+        device.settle()
+    return list(memory.timeline)
+
+
+def _budgets(sizes: Memory, devices: int | None) -> list[int]:
+    return memory.parse_budgets(sizes, devices)

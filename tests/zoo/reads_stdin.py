@@ -1,0 +1,5 @@
+# Asks a person who is not there.
+
+
+def double(x):
+    return x * int(input("factor? "))

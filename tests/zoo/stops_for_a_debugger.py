@@ -1,0 +1,6 @@
+# Forgets a breakpoint.
+
+
+def double(x):
+    breakpoint()
+    return x * 2
