@@ -20,7 +20,8 @@ ROOMS: dict[str, set[str]] = {
     "markup": set(),
     "templating": {"markup", "shipped"},
     "judge": {"bank", "devices"},
-    "sandbox": set(),
+    "virtual": set(),
+    "sandbox": {"virtual"},
     "report": {"bank", "judge", "markup", "templating"},
     "verify": {"bank", "devices", "judge"},
     "doctor": {"bank", "devices", "judge"},
@@ -40,8 +41,8 @@ OWNERS = {
     "markdown_it": {"markup"},
     "pygments": {"markup"},
     "safetensors": {"wire", "sandbox"},
-    "pytest": {"judge"},
-    "torch": {"sandbox", "judge", "wire"},
+    "pytest": {"judge", "virtual"},
+    "torch": {"sandbox", "judge", "virtual", "wire"},
 }
 
 

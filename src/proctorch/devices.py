@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from proctorch.bank.question import Need
 from proctorch.errors import ProctorchError, UsageError
 
-_KNOWN = ("cpu", "cuda", "mps", "xpu")
+_KNOWN = ("cpu", "cuda", "mps", "xpu", "virtual")
 _ASK_SECONDS = 120.0
 #: Device nodes without which no accelerator's driver can work on Linux: NVIDIA, AMD, Intel.
 _NODES = ("/dev/nvidia[0-9]*", "/dev/kfd", "/dev/dri/render*", "/dev/dxg")
@@ -34,7 +34,7 @@ print(json.dumps(found))
 
 @dataclass(frozen=True)
 class Device:
-    """Where a job runs. `name` is torch's (`cpu`, `cuda:0`, `mps`); `description` is for people."""
+    """Where a job runs. `name` is torch's (`cpu`, `cuda:0`, `mps`), or `virtual`; `description` is for people."""
 
     name: str
     description: str
@@ -44,8 +44,13 @@ class Device:
         return self.name
 
     @property
+    def torch(self) -> str:
+        """The name that torch knows it by in a job: `cuda:0` for the virtual accelerator."""
+        return "cuda:0" if self.name == "virtual" else self.name
+
+    @property
     def type(self) -> str:
-        """`cpu`, `cuda`, `mps`, `xpu`, …"""
+        """`cpu`, `cuda`, `mps`, `xpu`, or `virtual`."""
         return self.name.partition(":")[0]
 
     @property
@@ -55,6 +60,7 @@ class Device:
 
 
 CPU = Device("cpu", "the processor")
+VIRTUAL = Device("virtual", "the virtual accelerator, a simulated CUDA device", real=False)
 
 
 def here() -> tuple[Device, ...]:
@@ -75,12 +81,17 @@ def here() -> tuple[Device, ...]:
 
 
 def choose(names: tuple[str, ...]) -> tuple[Device, ...]:
-    """The devices that the user asked for, or all that are here. UsageError, with what is here, for one that is not."""
-    if set(names) == {"cpu"}:
-        return (CPU,)
-    present = here()
+    """The devices that the user asked for. UsageError, with what is here, for one that is not.
+
+    By default every real device, and the virtual accelerator beside a CPU that is alone.
+    """
+    if names and set(names) <= {"cpu", "virtual"}:
+        return tuple({"cpu": CPU, "virtual": VIRTUAL}[name] for name in dict.fromkeys(names))
+    real = here()
+    present = real if len(real) > 1 else (CPU, VIRTUAL)
     if not names:
         return present
+    present = tuple(dict.fromkeys((*present, VIRTUAL)))
     chosen: list[Device] = []
     for name in names:
         fitting = [device for device in present if name in (device.name, device.type)]

@@ -44,7 +44,7 @@ def _load_judge(config: pytest.Config, file: str) -> None:
     device = choose((config.getoption("proctorch_device", default="cpu"),))[0]
     seed = config.getoption("proctorch_seed")
     secret = secrets.randbits(53) if seed is None else seed
-    sandbox = Sandbox()
+    sandbox = Sandbox(virtual=device.type == "virtual")
     config.add_cleanup(sandbox.close)
     plays: dict[Path, list[Play]] = {}
     banks: dict[Path, Bank] = {}

@@ -199,8 +199,8 @@ class Evidence:
             fail(f"{name} has the shape {tuple(tensor.shape)}", detail=f"expected {shape}")
         if dtype is not None and str(tensor.dtype) != f"torch.{dtype}":
             fail(f"{name} has the dtype {str(tensor.dtype).removeprefix('torch.')}, not {dtype}")
-        if device is not None and found.device != str(device):
-            fail(f"{name} is on {found.device}, not on {device}")
+        if device is not None and found.device != (wanted := device.torch if isinstance(device, Device) else device):
+            fail(f"{name} is on {found.device}, not on {wanted}")
         if finite and not bool(wide(tensor).isfinite().all()):
             fail(f"{name} is not finite (nan or inf)")
         return tensor

@@ -18,6 +18,8 @@ from proctorch.judge.verdict import Incident, decide
 #: After so many scenarios that had to be stopped, the rest of a job is not played: each costs its whole time limit.
 _MAX_TIME_OUTS = 2
 _SHOWN = 300
+#: Bytes of the virtual accelerator where the question sets no budget.
+_VIRTUAL_MEMORY = 1 << 30
 _FRAME = re.compile(r'File "(.+?)", line (\d{1,9}) in (\S+)')
 _T = TypeVar("_T")
 
@@ -90,7 +92,8 @@ class Play:
             "op": "play",
             "scenario": scenario,
             "inputs": inputs,
-            "device": self.job.device.name,
+            "device": self.job.device.torch,
+            "budget": self.job.question.budget,
             "seed": mix_seed(self.secret, self.job.question.id, scenario),
         }
         try:
@@ -112,8 +115,9 @@ class Play:
         self._put_away()
         self._began = self._began or time.monotonic()
         question, device = self.job.question, self.job.device
-        memory = question.limits.memory if device.type == "cpu" else None
-        process = self._process = self._sandbox().start(memory=memory, output=question.limits.output)
+        virtual = (question.budget or _VIRTUAL_MEMORY) if device.type == "virtual" else None
+        memory = question.limits.memory if device.type == "cpu" or virtual else None
+        process = self._process = self._sandbox().start(memory=memory, output=question.limits.output, virtual=virtual)
         self.limits = process.limits
         request = {
             "op": "load",

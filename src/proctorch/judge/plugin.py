@@ -2,7 +2,8 @@
 
 - `run(scenario, **inputs)` plays a scenario in the sandbox and returns its Evidence; it fails the check if the
   candidate's code did not let the scenario end well. Equal calls within a job are played once.
-- `device`: the Device of the job.
+- `device`: the Device of the job; `device.torch` is its name in torch.
+- `budget`: the bytes of the accelerator that the question allows, or None.
 - `seed`: an int that differs from check to check and from run to run.
 - `shared_seed`: an int that is the same for all checks of a job, so that they can share evidence.
 """
@@ -21,6 +22,7 @@ from proctorch.judge.evidence import Ended, Evidence
 from proctorch.judge.grade import CheckResult, Outcome, Place
 from proctorch.judge.plan import mix_seed
 from proctorch.judge.play import NotPlayed, Play, not_run, shorten
+from proctorch.judge.supervise import NoVirtualDevice
 
 _PLAY = "proctorch_play"
 
@@ -63,6 +65,12 @@ def run(proctorch_play: Play) -> Run:
 def device(proctorch_play: Play) -> Device:
     """The device of the job."""
     return proctorch_play.job.device
+
+
+@pytest.fixture
+def budget(proctorch_play: Play) -> int | None:
+    """The bytes of the accelerator that the question allows, None if it sets no budget."""
+    return proctorch_play.job.question.budget
 
 
 @pytest.fixture
@@ -146,6 +154,10 @@ class Judge:
         if error is None:
             if call.when == "call":
                 play.record(check, CheckResult(check.test, check.title, check.points, Outcome.PASSED))
+            return
+        if isinstance(error, NoVirtualDevice):
+            play.record(check, not_run(check, str(error), counted=False))
+            report.longrepr = str(error)
             return
         if isinstance(error, NotPlayed):
             play.record(check, not_run(check, str(error), counted=True))

@@ -40,8 +40,9 @@ class Sandboxes:
         sources = {job.submission.source for job in jobs} | {job.question.scenarios.read_bytes() for job in jobs}
         late = any(word in source for source in sources for word in _LATE_IMPORTERS)
         self._preload = (_LATE_IMPORT,) if late else ()
+        self._virtual = any(job.device.type == "virtual" for job in jobs)
         self._unfit = 0
-        self._current = Sandbox(self._preload)
+        self._current = Sandbox(self._preload, virtual=self._virtual)
 
     def get(self) -> Sandbox:
         """One that works, as far as is known. SandboxBroken if several in a row were never fit for work."""
@@ -50,7 +51,7 @@ class Sandboxes:
             if self._unfit >= _MAX_UNFIT:
                 raise SandboxBroken(f"the sandbox process did not start, tried {_MAX_UNFIT} times")
             self._current.close()
-            self._current = Sandbox(self._preload)
+            self._current = Sandbox(self._preload, virtual=self._virtual)
         return self._current
 
     def close(self) -> None:

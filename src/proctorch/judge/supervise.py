@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -78,33 +78,38 @@ class _Capture:
         return Output(text + (f"\n… {cut:,} bytes are not shown …\n" if cut else "") + tail, cut)
 
 
-class Sandbox:
-    """The judge's handle on one fork server, which plays any number of jobs. A context manager.
+class NoVirtualDevice(Exception):
+    """There is no virtual accelerator here. The text is one line that says why."""
 
-    It starts at once and is waited for when the first job needs it. `preload` names modules to import before that.
+
+class Sandbox:
+    """The judge's handle on a fork server, which plays any number of jobs. A context manager.
+
+    It starts at once and is waited for when the first job needs it. With `virtual`, a second fork server splits off from
+    it, for jobs on the virtual accelerator. `preload` names modules to import before that.
     """
 
-    def __init__(self, preload: Sequence[str] = ()) -> None:
-        self._control, theirs = socket.socketpair()
+    def __init__(self, preload: Sequence[str] = (), *, virtual: bool = False) -> None:
         self._work = tempfile.TemporaryDirectory(prefix="proctorch-", ignore_cleanup_errors=True)
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
-        with theirs:
-            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                [sys.executable, "-I", "-m", _ZYGOTE, str(theirs.fileno()), self._work.name, *preload],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=self._errors,
-                env=_environment(self._work.name),
-                start_new_session=True,  # Ctrl-C is for the judge, which then ends the sandbox itself
-            )
+        pairs = [socket.socketpair() for _ in range(2 if virtual else 1)]
+        theirs = [their.fileno() for _, their in pairs]
+        names = [*map(str, theirs), "-"][:2]
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            [sys.executable, "-I", "-m", _ZYGOTE, *names, self._work.name, *preload],
+            pass_fds=theirs,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._errors,
+            env=_environment(self._work.name),
+            start_new_session=True,  # Ctrl-C is for the judge, which then ends the sandbox itself
+        )
+        for _, their in pairs:
+            their.close()
+        self._channels = [_Channel(ours, self._broken) for ours, _ in pairs]
         #: It has failed and is of no more use.
         self.broken = False
-        #: It has once been fit for work.
-        self.ready = False
         self._count = 0
-        self._ended: dict[str, int] = {}
-        self._buffer = bytearray()
 
     def __enter__(self) -> Self:
         return self
@@ -114,9 +119,15 @@ class Sandbox:
     ) -> None:
         self.close()
 
+    @property
+    def ready(self) -> bool:
+        """It has once been fit for work."""
+        return any(channel.hello is not None for channel in self._channels)
+
     def close(self) -> None:
         """Ends the fork server and with it every job. Idempotent."""
-        self._control.close()
+        for channel in reversed(self._channels):
+            channel.close()
         try:
             self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
@@ -125,9 +136,14 @@ class Sandbox:
         self._errors.close()
         self._work.cleanup()
 
-    def start(self, *, memory: int | None, output: int) -> "Process":
-        """A fresh process for one job. `memory` and `output` are its limits in bytes; memory None is none."""
-        self._wait_until_ready()
+    def start(self, *, memory: int | None, output: int, virtual: int | None = None) -> "Process":
+        """A fresh process for one job. `memory` and `output` are its limits in bytes; memory None is none.
+
+        `virtual`: the bytes of the virtual accelerator, None for a job without it. NoVirtualDevice if it cannot be had.
+        """
+        channel = self._channels[-1 if virtual is not None else 0]
+        if (obstacle := channel.wait_until_ready().get("obstacle")) is not None:
+            raise NoVirtualDevice(str(obstacle))
         self._count += 1
         name = f"job{self._count}"
         requests, to_requests = os.pipe()
@@ -137,37 +153,59 @@ class Sandbox:
         from_whereabouts, whereabouts = os.pipe()
         theirs = [requests, answers, out, err, whereabouts]
         try:
-            message = json.dumps({"start": name, "memory": memory}).encode()
-            socket.send_fds(self._control, [message], theirs)
-        except OSError:
-            raise self._broken("it no longer takes jobs") from None
+            process, handle = channel.start({"start": name, "memory": memory, "virtual": virtual}, theirs)
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
-        started, descriptors = self._message(_START_SECONDS)
-        while "started" not in started:
-            self._note(started)
-            started, descriptors = self._message(_START_SECONDS)
-        handle = descriptors[0] if descriptors else None
-        return Process(
-            self,
-            name,
-            started["process"],
-            handle,
-            _Pipes(to_requests, from_answers, from_out, from_err, from_whereabouts),
-            output,
-        )
+        pipes = _Pipes(to_requests, from_answers, from_out, from_err, from_whereabouts)
+        return Process(channel, name, process, handle, pipes, output)
+
+    def _broken(self, why: str) -> SandboxBroken:
+        self.broken = True
+        self._process.kill()
+        self._process.wait()
+        self._errors.seek(0)
+        said = self._errors.read()[-2000:].decode("utf-8", "replace").strip()
+        last = f"; its last words: {said}" if said else ""
+        return SandboxBroken(f"the sandbox process does not work: {why}{last}")
+
+
+class _Channel:
+    """The line to one fork server: jobs go out with their descriptors, one line of JSON comes back for each event."""
+
+    def __init__(self, control: socket.socket, broken: Callable[[str], SandboxBroken]) -> None:
+        self._control = control
+        self._broken = broken
+        self._ended: dict[str, int] = {}
+        self._buffer = bytearray()
+        #: What it said when it was ready.
+        self.hello: dict[str, Any] | None = None
+
+    def close(self) -> None:
+        self._control.close()
+
+    def wait_until_ready(self) -> dict[str, Any]:
+        if self.hello is None:
+            self.hello, _ = self._message(_START_SECONDS)
+        return self.hello
+
+    def start(self, job: dict[str, Any], descriptors: list[int]) -> tuple[int, int | None]:
+        """Asks for a job's process; returns its id, and a descriptor that stands for it where the system has such."""
+        try:
+            socket.send_fds(self._control, [json.dumps(job).encode()], descriptors)
+        except OSError:
+            raise self._broken("it no longer takes jobs") from None
+        message, handles = self._message(_START_SECONDS)
+        while "started" not in message:
+            self._note(message)
+            message, handles = self._message(_START_SECONDS)
+        return message["process"], handles[0] if handles else None
 
     def wait_end(self, name: str) -> int:
         """How the named job's process ended: its exit code, or minus the signal. All that it started is gone then."""
         while name not in self._ended:
             self._note(self._message(_END_SECONDS)[0])
         return self._ended.pop(name)
-
-    def _wait_until_ready(self) -> None:
-        if not self.ready:
-            self._message(_START_SECONDS)
-            self.ready = True
 
     def _note(self, message: dict[str, Any]) -> None:
         self._ended[message["ended"]] = message["status"]
@@ -188,15 +226,6 @@ class Sandbox:
         self._buffer = rest
         return json.loads(line), descriptors
 
-    def _broken(self, why: str) -> SandboxBroken:
-        self.broken = True
-        self._process.kill()
-        self._process.wait()
-        self._errors.seek(0)
-        said = self._errors.read()[-2000:].decode("utf-8", "replace").strip()
-        last = f"; its last words: {said}" if said else ""
-        return SandboxBroken(f"the sandbox process does not work: {why}{last}")
-
 
 @dataclass(frozen=True)
 class _Pipes:
@@ -211,9 +240,9 @@ class Process:
     """One job's process: asked one thing at a time, until it is closed or gives no answer."""
 
     def __init__(
-        self, sandbox: Sandbox, name: str, process: int, handle: int | None, pipes: _Pipes, output: int
+        self, channel: _Channel, name: str, process: int, handle: int | None, pipes: _Pipes, output: int
     ) -> None:
-        self._sandbox = sandbox
+        self._channel = channel
         self._name = name
         self._process = process
         self._handle = handle
@@ -256,7 +285,7 @@ class Process:
         self._signal(signal.SIGKILL)
         self._status = -signal.SIGKILL  # if the sandbox is too broken to tell
         try:
-            self._status = self._sandbox.wait_end(self._name)
+            self._status = self._channel.wait_end(self._name)
             for stream in (self._pipes.out, self._pipes.err):
                 while stream in self._open and not self._flooded:
                     self._take_output(stream)

@@ -24,12 +24,22 @@ _MIB = 1 << 20
 _AUTOCAST_DTYPES = {device_type: torch.get_autocast_dtype(device_type) for device_type in ("cpu", "cuda")}
 
 
-def serve(*, requests: int, answers: int, whereabouts: int, work: str, memory: int | None, zygote: int) -> NoReturn:
+def serve(
+    *,
+    requests: int,
+    answers: int,
+    whereabouts: int,
+    work: str,
+    memory: int | None,
+    virtual: int | None,
+    zygote: int,
+) -> NoReturn:
     """Answers requests until there are no more; never returns to the zygote's code.
 
-    `requests` and `answers` are descriptors of frames, `work` the job's own folder, `memory` bytes or None. The first
-    answer, to no request, says which limits hold. To `whereabouts` goes a traceback when the judge asks for one with
-    SIGUSR2, before it ends a process that takes too long, and when the process dies of a fault such as SIGSEGV.
+    `requests` and `answers` are descriptors of frames, `work` the job's own folder, `memory` bytes or None, `virtual` the
+    bytes of the virtual accelerator, or None for a torch without a trace of it. The first answer, to no request, says
+    which limits hold. To `whereabouts` goes a traceback when the judge asks for one with SIGUSR2, before it ends a process
+    that takes too long, and when the process dies of a fault such as SIGSEGV.
     """
     faulthandler.enable(file=whereabouts, all_threads=False)
     faulthandler.register(signal.SIGUSR2, file=whereabouts, all_threads=False)
@@ -37,9 +47,16 @@ def serve(*, requests: int, answers: int, whereabouts: int, work: str, memory: i
     os.environ["TMPDIR"] = os.environ["HOME"] = work
     tempfile.tempdir = work  # an import before the fork has cached another one
     limits = confine.apply(memory=memory, zygote=zygote)
+    # A fork leaves torch's thread pool to be made anew by whoever asks first (caffe2/utils/threadpool/pthreadpool.cc). Two
+    # threads of the autograd engine that ask at once abort the process, so it is asked for here.
+    torch.set_num_threads(1)
+    if virtual is not None:
+        from proctorch.virtual import enable  # noqa: PLC0415 - a job on a real device has no trace of it
+
+        enable(memory=virtual, devices=1)
     # From this answer on, whatever ends this process is the candidate's doing.
     _write(answers, wire.encode({"id": 0, "limits": limits}))
-    job = _Job(work)
+    job = _Job(work, virtual=virtual is not None)
     while True:
         length = _read(requests, wire.LENGTH.size)
         request = _plain(wire.decode(_read(requests, wire.LENGTH.unpack(length)[0])))
@@ -89,8 +106,9 @@ class _Candidate:
 
 
 class _Job:
-    def __init__(self, work: str) -> None:
+    def __init__(self, work: str, *, virtual: bool) -> None:
         self._work = work
+        self._virtual = virtual
         self._file = ""
         self._candidate: _Candidate
         self._scenarios: dict[str, Any] = {}
@@ -143,8 +161,12 @@ class _Job:
             scenario = self._scenarios.get(request["scenario"])
             if scenario is None:
                 raise LookupError(f"scenarios.py has no {request['scenario']}")
-            value = scenario(self._candidate, torch.device(request["device"]), seen, **request["inputs"])
-            if request["device"].startswith("cuda"):
+            device = torch.device(request["device"])
+            if device.type == "cuda" and request["budget"] and not self._virtual:
+                total = torch.cuda.get_device_properties(device).total_memory
+                torch.cuda.set_per_process_memory_fraction(min(1.0, request["budget"] / total), device)
+            value = scenario(self._candidate, device, seen, **request["inputs"])
+            if device.type == "cuda":
                 torch.cuda.synchronize()  # an asynchronous fault belongs to this scenario, not to the next
         except BaseException as error:  # noqa: BLE001 - sys.exit() included
             told = self._error(error)

@@ -1,9 +1,10 @@
 """The fork server: imports torch once, then forks one process for each job.
 
-    python -I -m proctorch.sandbox.zygote CONTROL WORK [MODULE…]
+    python -I -m proctorch.sandbox.zygote CONTROL VIRTUAL WORK [MODULE…]
 
 CONTROL is the descriptor of a stream socket to the judge, WORK a folder for the jobs' folders, each MODULE something
-slow to import before the first job. The judge sends one line of JSON for a job, with five descriptors (requests,
+slow to import before the first job. VIRTUAL is the descriptor of a second such socket, or `-`: for it a second fork server
+splits off, whose jobs have the virtual accelerator and whose torch has been made ready for it. The judge sends one line of JSON for a job, with five descriptors (requests,
 answers, stdout, stderr, whereabouts). It is told when the process has started and, once nothing of it is left, how it
 ended.
 """
@@ -29,42 +30,79 @@ _HIGH = 200
 
 
 def main() -> None:
-    control = socket.socket(fileno=int(sys.argv[1]))
-    judge = os.getppid()
-    confine.die_with_parent(judge, signal.SIGTERM)  # a signal that can be caught later, when there are jobs to be ended
-    confine.adopt_orphans()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the judge's business; it ends us by closing the socket
-    _prepare(sys.argv[3:])
-    _send(control, {"ready": torch.__version__})
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the judge is gone
-        _Zygote(control, sys.argv[2], judge).run()
-    confine.end_children(lambda _: False)
+    control, virtual = sys.argv[1:3]
+    _ready(sys.argv[4:])
+    second = None if virtual == "-" else _split_off(int(virtual), close=int(control))
+    # The first backward builds the engine, the first of anything costs: 30 ms in all. Not in the other fork server:
+    # what the virtual device needs of the engine must not be there before the fork.
+    with probe.Probe("").watch():
+        torch.nn.Linear(2, 2)(torch.ones(1, 2)).sum().backward()
+    _serve(int(control), {}, second)
 
 
-def _prepare(modules: list[str]) -> None:
-    """Everything that a child would otherwise pay for, and nothing that a child could not live with.
+def _ready(modules: list[str]) -> None:
+    """What both fork servers have in common, so that torch is imported once.
 
     A team of OpenMP threads in the parent would make a child's first parallel operation hang: one thread, before any
     operation.
     """
+    confine.die_with_parent(
+        os.getppid(), signal.SIGTERM
+    )  # a signal that can be caught, when there are jobs to be ended
+    confine.adopt_orphans()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the judge's business; it ends us by closing the socket
     torch.set_num_threads(1)
     torch.set_warn_always(True)  # else a warning that torch gives once is given to the first job alone
     for module in modules:
         importlib.import_module(module)
-    with probe.Probe("").watch():  # the first backward builds the engine, the first of anything costs: 30 ms in all
-        torch.nn.Linear(2, 2)(torch.ones(1, 2)).sum().backward()
-    worker.settle(0)
     import safetensors.torch  # noqa: F401, PLC0415 - wire needs it for the first answer
 
+
+def _split_off(virtual: int, close: int) -> int:
+    """Starts the fork server for the virtual accelerator; returns its process id."""
+    first = os.getpid()
+    process = os.fork()
+    if process:
+        os.close(virtual)
+        return process
+    try:
+        os.close(close)
+        confine.die_with_parent(first, signal.SIGTERM)
+        confine.adopt_orphans()
+        _serve(virtual, {"obstacle": _register()}, None)
+    finally:
+        os._exit(0)
+
+
+def _register() -> str | None:
+    """Makes this process able to have the virtual accelerator; returns why not, in one line, if it cannot."""
+    from proctorch import virtual  # noqa: PLC0415 - the other fork server has no trace of it
+
+    try:
+        virtual.register()
+    except virtual.Unsupported as reason:
+        return str(reason)
+    return None
+
+
+def _serve(descriptor: int, told: dict[str, Any], other: int | None) -> None:
+    """Serves jobs until the judge is gone, and ends everything that is left then. `other`: a child that is no job."""
+    control = socket.socket(fileno=descriptor)
+    worker.settle(0)
     gc.collect()
     gc.freeze()
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the judge is gone
+        _send(control, {"ready": torch.__version__} | told)
+        _Zygote(control, sys.argv[3], other).run()
+    confine.end_children(lambda _: False)
 
 
 class _Zygote:
-    def __init__(self, control: socket.socket, work: str, judge: int) -> None:
+    def __init__(self, control: socket.socket, work: str, other: int | None) -> None:
         self._control = control
         self._work = work
-        self._judge = judge
+        self._parent = os.getppid()
+        self._other = other
         self._jobs: dict[int, str] = {}
         self._wake, write = os.pipe()
         for end in (self._wake, write):
@@ -86,7 +124,7 @@ class _Zygote:
                             return
                     else:
                         os.read(self._wake, 4096)
-                        if os.getppid() != self._judge:
+                        if os.getppid() != self._parent:
                             return
                         self._reap()
 
@@ -130,6 +168,7 @@ class _Zygote:
                 whereabouts=_WHEREABOUTS,
                 work=work,
                 memory=job["memory"],
+                virtual=job["virtual"],
                 zygote=zygote,
             )
         except BaseException:  # noqa: BLE001 - whatever it is, the child must not go on as a second zygote
@@ -148,7 +187,7 @@ class _Zygote:
                 ended.append((self._jobs.pop(process), status))
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process, signal.SIGKILL)
-        confine.end_children(self._jobs.__contains__)
+        confine.end_children(lambda child: child in self._jobs or child == self._other)
         for job, status in ended:
             _send(self._control, {"ended": job, "status": os.waitstatus_to_exitcode(status)})
 

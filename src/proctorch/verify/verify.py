@@ -15,6 +15,8 @@ from proctorch.judge.session import Grading
 from proctorch.judge.submission import Submission
 from proctorch.verify.junk import HANG, junk
 
+#: A wrong solution that is right elsewhere says on which device types it is wrong: `# only: cpu`.
+_ONLY = re.compile(r"^#\s*only:\s*(.+?)\s*$", re.MULTILINE)
 _CAUGHT_BY = re.compile(r"^#\s*caught-by:\s*(.+?)\s*$", re.MULTILINE)
 #: A hang is stopped after this time, whatever the question allows: that it is stopped is what is proven.
 _HANG_SECONDS = 1.0
@@ -134,6 +136,8 @@ def _must_not_pass(trial: Trial, grade: Grade) -> str:
 def _trials(question: Question, device: Device) -> Iterable[Trial]:
     for path in sorted(question.solutions.glob("*/*.py")):
         submission, expected = Submission(path), Verdict(path.parent.name)
+        if (only := _ONLY.search(submission.text)) and device.type not in re.split(r"\s*,\s*", only[1]):
+            continue
         caught_by = _caught_by(question, submission) if expected is not Verdict.ACCEPTED else ()
         yield Trial(Job(question, submission, device), Kind.SOLUTION, expected, caught_by)
     starter = Submission("starter", question.starter.encode())

@@ -215,7 +215,12 @@ class Device:
             return {
                 **dict.fromkeys(counts, 0),
                 **{"num_ooms": self.failures, "max_split_size": -1},
-                **{"allocation": blocks, "active": blocks, "segment": _stat(0, 0, 0, 0), "inactive_split": _stat(0, 0, 0, 0)},
+                **{
+                    "allocation": blocks,
+                    "active": blocks,
+                    "segment": _stat(0, 0, 0, 0),
+                    "inactive_split": _stat(0, 0, 0, 0),
+                },
                 **{"allocated_bytes": used, "active_bytes": used, "requested_bytes": used, "reserved_bytes": reserved},
                 **{"inactive_split_bytes": _stat(0, 0, 0, 0)},
                 **{"oversize_allocations": nothing, "oversize_segments": nothing},

@@ -42,7 +42,9 @@ def wait_for_device(device: int | None = None) -> None:
     """What was held back on any stream of `device` (of all devices, if None) arrives."""
     if _delayed:
         with _lock:
-            _arrive([each for each in _delayed if device is None or any(stream[0] == device for stream in each.streams)])
+            _arrive(
+                [each for each in _delayed if device is None or any(stream[0] == device for stream in each.streams)]
+            )
 
 
 def wait_for_stream(stream: tuple[int, int]) -> None:
@@ -168,7 +170,12 @@ class Event:
         external: bool = False,
         **_: Any,
     ) -> None:
-        self.enable_timing, self.blocking, self.interprocess, self.external = enable_timing, blocking, interprocess, external
+        self.enable_timing, self.blocking, self.interprocess, self.external = (
+            enable_timing,
+            blocking,
+            interprocess,
+            external,
+        )
         self.cuda_event = next(_numbers)
         self.device = torch.device("cuda")
         self._time: float | None = None

@@ -1,4 +1,5 @@
 # Asks autocast for float32: it warns that it does not know it, once for every batch.
+# only: cpu
 # caught-by: test_float32_is_the_plain_path
 import torch
 import torch.nn.functional as F
