@@ -1,0 +1,52 @@
+"""Lets an encoder work on the CPU, on the job's device, and on the meta device, in several dtypes and sizes."""
+
+import copy
+
+import torch
+
+
+def encode(candidate, device, _probe, *, weights, sizes, tokens, direction, dtype="float32"):
+    """Two calls with the same tokens on the job's device, and the gradients of a weighted sum of the first result."""
+    encoder = _encoder(candidate, weights, sizes).to(device, getattr(torch, dtype))
+    given = tokens.to(device)
+    result = encoder(given)
+    (result * direction.to(result)).sum().backward()
+    return {
+        "results": [result.detach(), encoder(given).detach()],
+        "grads": {name: each.grad for name, each in encoder.named_parameters()},
+    }
+
+
+def in_turn(candidate, device, _probe, *, weights, sizes, batches):
+    """One encoder on the job's device, and batches of different sizes one after the other."""
+    encoder = _encoder(candidate, weights, sizes).to(device)
+    return [encoder(tokens.to(device)).detach() for tokens in batches]
+
+
+def elsewhere(candidate, _device, probe, *, weights, sizes, tokens):
+    """A deep copy is moved to the meta device, which every machine has; the original works before and after."""
+    encoder = _encoder(candidate, weights, sizes)
+    encoder(tokens[:1])
+    place = torch.device("meta")
+    twin, given = copy.deepcopy(encoder).to(place), tokens.to(place)
+    with probe.watch():
+        there = twin(given)
+    settings = {"device": torch.empty(0).device, "dtype": torch.empty(0).dtype}
+    return {"there": probe.describe(there), "settings": settings, "here": encoder(tokens).detach()}
+
+
+def there_and_back(candidate, device, probe, *, weights, sizes, tokens):
+    """A deep copy of an encoder that has worked on the CPU is moved to the job's device; the original works on."""
+    encoder = _encoder(candidate, weights, sizes)
+    encoder(tokens[:1])
+    twin = copy.deepcopy(encoder).to(device)
+    given = tokens.to(device)
+    with probe.watch():
+        there = twin(given)
+    return {"there": there.detach(), "here": encoder(tokens).detach(), "back": twin.to("cpu")(tokens).detach()}
+
+
+def _encoder(candidate, weights, sizes):
+    encoder = candidate.Encoder(*sizes)
+    encoder.load_state_dict(weights)
+    return encoder

@@ -1,0 +1,96 @@
+"""Makes one training step with a small classifier, and notes what its model, its optimizer and its memory see."""
+
+import torch
+from torch import nn
+
+
+def step(candidate, device, _probe, *, weights, x, y, chunk, rate):
+    """One step, from gradients that are not zero; its gradients are looked at when the optimizer is asked to step."""
+    model = _classifier(weights).to(device)
+    return _step(candidate, model, x, y, chunk, rate)
+
+
+def step_with_batch_norm(candidate, device, probe, *, weights, norm, x, y, chunk, rate, frozen):
+    """The same with batch normalization inside, in evaluation mode if `frozen`, else in training mode."""
+    model = _classifier(weights, norm).to(device)
+    if frozen:
+        model[1].eval()
+    before = {name: each.clone() for name, each in model.state_dict().items()}
+    told = probe.attempt(_step, candidate, model, x, y, chunk, rate)
+    after = model.state_dict()
+    return told | {
+        "unchanged": all(torch.equal(each, after[name]) for name, each in before.items()),
+        "gradients_unchanged": all(
+            each.grad is not None and bool((each.grad == 1).all()) for each in model.parameters()
+        ),
+    }
+
+
+def large(candidate, device, probe, *, rows, chunk, kept):
+    """One step with a model that needs `kept` bytes for each row until its backward pass, under watch."""
+    model = nn.Sequential(_Linear(1, 2), _Greedy(kept), _Linear(2, 3)).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    batch = [torch.ones(rows, 1), torch.zeros(rows, dtype=torch.int64)]
+    with probe.watch():
+        told = probe.attempt(candidate.train_step, model, batch, optimizer, chunk)
+    return {"raised": told.get("raised")}
+
+
+def _step(candidate, model, x, y, chunk, rate):
+    seen = {"chunks": [], "steps": []}
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
+    for each in model.parameters():
+        each.grad = torch.ones_like(each)
+    model.register_forward_pre_hook(lambda _model, inputs: seen["chunks"].append(inputs[0].detach().clone()))
+    optimizer.register_step_pre_hook(lambda *_: seen["steps"].append(_gradients(model)))
+    loss = candidate.train_step(model, [x, y], optimizer, chunk)
+    return seen | {"loss": loss, "weights": [each.detach() for each in model.parameters()]}
+
+
+def _gradients(model):
+    return [None if each.grad is None else each.grad.detach().clone() for each in model.parameters()]
+
+
+class _Linear(nn.Linear):
+    """Without a matmul, whose workspace on a GPU would be taken out of the budget."""
+
+    def forward(self, x):
+        return (x.unsqueeze(1) * self.weight).sum(2) + self.bias
+
+
+class _Greedy(nn.Module):
+    """Passes on what it gets, and saves a large buffer for the backward pass, `size` bytes for each row."""
+
+    def __init__(self, size):
+        super().__init__()
+        self._size = size
+
+    def forward(self, x):
+        return _Saves.apply(x, self._size)
+
+
+class _Saves(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, size):
+        ctx.save_for_backward(torch.empty(len(x), size, dtype=torch.uint8, device=x.device))
+        return x.clone()
+
+    @staticmethod
+    def backward(_ctx, grad):
+        return grad, None
+
+
+def _classifier(weights, norm=None):
+    wide, _, narrow, _ = weights
+    inside = nn.Sequential(nn.Tanh())
+    if norm is not None:
+        layer = nn.BatchNorm1d(wide.shape[0]).to(wide.dtype)
+        layer.load_state_dict(norm, strict=False)
+        inside.insert(0, layer)
+    model = nn.Sequential(_Linear(wide.shape[1], wide.shape[0]), inside, _Linear(narrow.shape[1], narrow.shape[0])).to(
+        wide.dtype
+    )
+    with torch.no_grad():
+        for mine, given in zip([*model[0].parameters(), *model[2].parameters()], weights, strict=True):
+            mine.copy_(given)
+    return model

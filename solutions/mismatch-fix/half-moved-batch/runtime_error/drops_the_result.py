@@ -1,0 +1,14 @@
+# `.to` returns the moved tensor; as a statement it moves nothing.
+# caught-by: test_it_trains_on_another_device
+import torch.nn.functional as F
+
+
+def train_step(model, batch, optimizer, device):
+    images, labels = batch
+    images.to(device)
+    labels.to(device)
+    optimizer.zero_grad()
+    loss = F.cross_entropy(model(images), labels)
+    loss.backward()
+    optimizer.step()
+    return loss.detach()

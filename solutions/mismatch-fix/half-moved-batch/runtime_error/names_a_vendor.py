@@ -1,0 +1,13 @@
+# `.cuda()` runs on the machine where it was written.
+# caught-by: test_it_trains_on_another_device
+import torch.nn.functional as F
+
+
+def train_step(model, batch, optimizer, device):
+    images, labels = batch
+    images, labels = images.cuda(), labels.cuda()
+    optimizer.zero_grad()
+    loss = F.cross_entropy(model(images), labels)
+    loss.backward()
+    optimizer.step()
+    return loss.detach()

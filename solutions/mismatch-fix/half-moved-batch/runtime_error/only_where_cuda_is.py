@@ -1,0 +1,14 @@
+# Moves if the device is a GPU as the author knows it; every other kind gets a batch on the CPU.
+# caught-by: test_it_trains_on_another_device
+import torch.nn.functional as F
+
+
+def train_step(model, batch, optimizer, device):
+    images, labels = batch
+    if device.type == "cuda":
+        images, labels = images.to(device), labels.to(device)
+    optimizer.zero_grad()
+    loss = F.cross_entropy(model(images), labels)
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
