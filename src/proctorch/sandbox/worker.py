@@ -269,7 +269,9 @@ def _encode(answer: dict[str, Any]) -> bytes:
         return wire.encode(answer, opaque=True)
     except wire.FrameError as error:
         told: dict[str, Any] = {"types": [], "message": f"the answer is too large: {error}", "frames": [], "line": None}
-        return wire.encode({"id": answer["id"], "raised": told, "touched": True, "traces": {}, "functions": []})
+        return wire.encode(
+            {"id": answer["id"], "raised": told, "touched": True, "traces": {}, "moments": [], "functions": []}
+        )
 
 
 def _flush() -> None:
