@@ -33,7 +33,7 @@ def install() -> None:
 
 
 def _install_kernels() -> list[object]:
-    catch_all = torch.library.Library("_", "IMPL")  # noqa: TOR901 - as long as the process lives
+    catch_all = torch.library.Library("_", "IMPL")
     catch_all.fallback(kernels.fallback, "CUDA")
     library = torch.library.Library("aten", "IMPL")
     by_hand = {**views.kernels(), **handwritten.KERNELS}

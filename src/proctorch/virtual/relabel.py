@@ -1,9 +1,9 @@
 """One piece of host memory, seen as a CPU tensor or as a cuda tensor.
 
-A cuda tensor here is a real `torch.Tensor` whose C++ device is cuda:N, over ordinary host memory. torch has no call that
-makes one on a CPU build, but DLPack does (`aten/src/ATen/DLConvertor.cpp`): a CPU tensor is exported as a capsule, the
-device named in the capsule is overwritten, and the capsule is imported again. The other way round gives CPU kernels an
-alias of a cuda tensor. Neither copies anything, and each side keeps the memory alive.
+A cuda tensor here is a real `torch.Tensor` whose C++ device is cuda:N, over ordinary host memory. torch has no call
+that makes one on a CPU build, but DLPack does (`aten/src/ATen/DLConvertor.cpp`): a CPU tensor is exported as a
+capsule, the device named in the capsule is overwritten, and the capsule is imported again. The other way round gives
+CPU kernels an alias of a cuda tensor. Neither copies anything, and each side keeps the memory alive.
 
 DLPack rewrites the strides of dimensions of size 1, which `as_strided` puts back.
 """
