@@ -197,7 +197,7 @@ def test_no_trace_when_off() -> None:
     assert torch.cuda.device_count() == 0
     assert not torch.accelerator.is_available()
     assert torch.accelerator.current_accelerator(check_available=True) is None
-    with pytest.raises((AssertionError, RuntimeError), match="Torch not compiled with CUDA enabled|no NVIDIA driver"):
+    with pytest.raises((AssertionError, RuntimeError), match=r"Torch not compiled with CUDA enabled|no NVIDIA driver"):
         torch.zeros(1).cuda()
     assert torch.Generator is torch._C.Generator
     x = torch.randn(3, requires_grad=True)

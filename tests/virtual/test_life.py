@@ -110,7 +110,7 @@ def test_after_tensors_were_made() -> None:
         module.cuda()(x).sum().backward()
     assert (x + 1).tolist() == [2, 2, 2]
     assert x.cpu().tolist() == [1, 1, 1]
-    with pytest.raises((AssertionError, RuntimeError), match="Torch not compiled with CUDA enabled|no NVIDIA driver"):
+    with pytest.raises((AssertionError, RuntimeError), match=r"Torch not compiled with CUDA enabled|no NVIDIA driver"):
         torch.ones(1, device="cuda")
     assert module.cpu().weight.grad is not None
     with virtual.cuda():

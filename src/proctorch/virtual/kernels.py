@@ -20,6 +20,7 @@ from proctorch.virtual.relabel import CPU_KERNELS, on_device, on_host
 _CPU = torch.device("cpu")
 _NUMBERS = (int, float, bool, complex)
 _any_autocast = torch._C._is_any_autocast_enabled
+_DisableAutocast: Any = torch._C._DisableAutocast
 _scalar: Any = torch.ops.aten.scalar_tensor.default._handle.redispatch_boxed
 _clone: Any = torch.ops.aten.clone.default._handle.redispatch_boxed
 _set: Any = torch.ops.aten.set_.source_Storage_storage_offset._handle.redispatch_boxed
@@ -146,11 +147,11 @@ def run(operation: Operation, /, *args: Any, **kwargs: Any) -> Any:  # noqa: C90
         if operation.waits:
             streams.wait_for_current(index)
         try:
-            if _any_autocast():
-                with torch._C._DisableAutocast():
+            if host_kwargs or fresh or _any_autocast():
+                with _DisableAutocast():
                     result = operation.call(CPU_KERNELS, *host, **host_kwargs, **fresh)
             else:
-                result = operation.call(CPU_KERNELS, *host, **host_kwargs, **fresh)
+                result = operation.call(CPU_KERNELS, *host)
         except RuntimeError as error:
             result = recovery.run_again(operation, error, host, host_kwargs, fresh)
         if operation.simple:
