@@ -60,13 +60,14 @@ def test_in_place_on_views() -> None:
 @pytest.mark.parametrize("reentrant", [True, False])
 def test_checkpointing(reentrant: bool) -> None:
     """Recomputed activations give the same gradients, and dropout repeats its choice."""
-    module = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5)).cuda()
+    layer = nn.Linear(4, 4)
+    module = nn.Sequential(layer, nn.Dropout(0.5)).cuda()
     x = torch.rand(2, 4, device="cuda", requires_grad=True)
     out = checkpoint(module, x, use_reentrant=reentrant)
     out.sum().backward()
     assert x.grad is not None
     kept = (out != 0).float()
-    torch.testing.assert_close(x.grad, 2 * kept @ module[0].weight.detach())
+    torch.testing.assert_close(x.grad, 2 * kept @ layer.weight.detach())
 
 
 def test_own_functions() -> None:

@@ -10,7 +10,7 @@ pytest.importorskip("expecttest", reason="torch's operator database wants it")
 
 @pytest.mark.filterwarnings("ignore")  # the operator database's own
 def test_sample() -> None:
-    """Every twelfth entry of the database gives the CPU's shapes, strides, dtypes, values and gradients on the device."""
+    """Every twelfth entry gives the CPU's shapes, strides, dtypes, values and gradients on the device."""
     torch.set_num_threads(1)
     chosen = conformance.entries()[::12]
     results = list(conformance.sweep(chosen, samples=3))
@@ -22,4 +22,8 @@ def test_sample() -> None:
 def test_known_differences_are_real() -> None:
     """Each entry that is said to differ does; one that has become equal must be taken off the list."""
     chosen = [entry for entry in conformance.entries() if conformance.name_of(entry) in conformance.KNOWN]
-    assert {each.name for each in conformance.sweep(chosen, samples=1) if each.difference is not None} == set(conformance.KNOWN)
+    if not torch.__version__.startswith("2.13") or torch.version.cuda is not None:
+        pytest.skip("the list is for the CPU build of torch 2.13")
+    assert {each.name for each in conformance.sweep(chosen, samples=1) if each.difference is not None} == set(
+        conformance.KNOWN
+    )

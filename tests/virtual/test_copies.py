@@ -12,7 +12,7 @@ def crossings() -> list[tuple[str, int, bool]]:
 
 
 def test_log() -> None:
-    """Every copy between devices is logged with its direction, bytes and whether it blocks; copies within one are not."""
+    """Each copy between devices is logged: direction, bytes, blocking or not; copies within one are not."""
     x = torch.ones(256).to("cuda")
     x.to("cuda:1", non_blocking=True)
     x.cpu()
@@ -49,14 +49,15 @@ def test_an_index_on_the_host_is_uploaded() -> None:
 
 def test_pinned_memory() -> None:
     """Pinned memory is known as such, by tensors and their views, until it is freed."""
-    pinned = [torch.empty(4, pin_memory=True), torch.ones(4).pin_memory(), torch.ones(4).cuda().to("cpu", non_blocking=True)]
+    downloaded = torch.ones(4).cuda().to("cpu", non_blocking=True)
+    pinned = [torch.empty(4, pin_memory=True), torch.ones(4).pin_memory(), downloaded]
     assert [each.is_pinned() for each in pinned] == [True] * 3
     assert pinned[0][1:].is_pinned()
     assert pinned[1].tolist() == [1] * 4
     assert pinned[1].pin_memory() is pinned[1]
     assert not torch.empty(4).is_pinned()
     assert not torch.ones(4).cuda().cpu().is_pinned()
-    del pinned
+    del pinned, downloaded
     assert not any(torch.empty(4).is_pinned() for _ in range(100))
     with pytest.raises(RuntimeError, match="only dense CPU tensors can be pinned"):
         torch.zeros(2, device="cuda").pin_memory()
@@ -140,7 +141,7 @@ def test_late_downloads() -> None:
 
 
 def test_late_downloads_show_the_value_at_their_time() -> None:
-    """A late download brings what the tensor was when it was asked for; a pinned buffer keeps its old values till then."""
+    """A late download brings what the tensor was when asked for; a buffer keeps its old values till then."""
     x = torch.ones(2, device="cuda")
     buffer = torch.zeros(2, pin_memory=True)
     with virtual.delay_downloads():

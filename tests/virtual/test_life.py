@@ -23,23 +23,29 @@ def run(script: str) -> str:
 
 def test_importing_it_does_not_import_torch() -> None:
     """`from proctorch import virtual`, and the pytest plugin, start without torch."""
-    assert run("""
+    assert (
+        run("""
         import sys
         from proctorch import virtual
         import proctorch.virtual.pytest_plugin
         print("torch" in sys.modules)
-    """) == "False\n"
+    """)
+        == "False\n"
+    )
 
 
 def test_it_needs_torch_alone() -> None:
     """Using it imports nothing of ours but itself."""
-    assert run("""
+    assert (
+        run("""
         import sys, torch
         from proctorch import virtual
         virtual.enable()
         torch.ones(1, device="cuda")
         print(sorted({name.split(".")[1] for name in sys.modules if name.startswith("proctorch.")}))
-    """) == "['virtual']\n"
+    """)
+        == "['virtual']\n"
+    )
 
 
 def test_on_and_off() -> None:
@@ -47,9 +53,7 @@ def test_on_and_off() -> None:
     assert not virtual.is_enabled()
     for _ in range(3):
         with pytest.raises(ZeroDivisionError), virtual.cuda():
-            assert virtual.is_enabled()
-            assert torch.ones(1, device="cuda").is_cuda
-            raise ZeroDivisionError
+            _ = torch.ones(1, device="cuda").item() / (0 if virtual.is_enabled() else 1)
         assert not virtual.is_enabled()
         assert not torch.cuda.is_available()
     virtual.disable()
@@ -61,7 +65,9 @@ def test_twice() -> None:
         virtual.enable()
 
 
-@pytest.mark.parametrize("memory", ["lots", "12 apples", "-5MiB", "", 0, -1, True, 1.5, "0MiB", ("1MiB", "x"), [], "9e9"])
+@pytest.mark.parametrize(
+    "memory", ["lots", "12 apples", "-5MiB", "", 0, -1, True, 1.5, "0MiB", ("1MiB", "x"), [], "9e9"]
+)
 def test_a_budget_that_is_no_size(memory: object) -> None:
     """A budget that is no size is refused in one line, and nothing is turned on."""
     with pytest.raises(ValueError, match="size") as caught:
@@ -79,7 +85,14 @@ def test_a_number_of_devices_that_is_none(devices: object) -> None:
 
 def test_sizes() -> None:
     """A budget is bytes or a text with a unit, for all devices or for each."""
-    for memory, budget in ((4096, 4096), ("4096", 4096), ("1 KiB", 1024), ("1.5MiB", 3 << 19), ("1MB", 10**6), ("2GiB", 2 << 30)):
+    for memory, budget in (
+        (4096, 4096),
+        ("4096", 4096),
+        ("1 KiB", 1024),
+        ("1.5MiB", 3 << 19),
+        ("1MB", 10**6),
+        ("2GiB", 2 << 30),
+    ):
         with virtual.cuda(memory=memory):
             assert virtual.memory_stats().budget == budget
     with virtual.cuda(memory=["1MiB", 512]):
@@ -97,7 +110,7 @@ def test_after_tensors_were_made() -> None:
         module.cuda()(x).sum().backward()
     assert (x + 1).tolist() == [2, 2, 2]
     assert x.cpu().tolist() == [1, 1, 1]
-    with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+    with pytest.raises((AssertionError, RuntimeError), match=r"Torch not compiled with CUDA enabled|no NVIDIA driver"):
         torch.ones(1, device="cuda")
     assert module.cpu().weight.grad is not None
     with virtual.cuda():
@@ -138,7 +151,7 @@ def test_fork_after_use() -> None:
 
 
 def test_registered_before_a_fork() -> None:
-    """A process that has registered it forks children that turn it on in milliseconds and train; one that has not, has none."""
+    """A process that has registered it forks children that turn it on in milliseconds, and train."""
     out = run("""
         import os, time, torch
         from proctorch import virtual
@@ -162,8 +175,9 @@ def test_registered_before_a_fork() -> None:
 def test_fifty_starts_and_exits() -> None:
     """Fifty processes in a row start it, train on two devices, and exit in the ordinary way without a crash."""
     out = run("""
-        import os, sys, torch
+        import gc, os, sys, torch
         from proctorch import virtual
+        gc.freeze()  # else every child spends half a second on what torch has imported
         for number in range(50):
             if os.fork() == 0:
                 virtual.enable(devices=2)
@@ -197,7 +211,10 @@ def test_exits_of_whole_processes() -> None:
     ("facts", "reason"),
     [
         ({"torch.__version__": "2.11.0"}, "is tested with torch 2.12, 2.13, 2.14, and this is torch 2.11.0"),
-        ({"torch.__version__": "2.15.0a0+git1"}, "is tested with torch 2.12, 2.13, 2.14, and this is torch 2.15.0a0+git1"),
+        (
+            {"torch.__version__": "2.15.0a0+git1"},
+            "is tested with torch 2.12, 2.13, 2.14, and this is torch 2.15.0a0+git1",
+        ),
         ({"sys.platform": "darwin"}, "needs Linux on x86-64"),
         ({"platform.machine": lambda: "aarch64"}, "needs Linux on x86-64"),
         ({"torch.version.hip": "6.0"}, "does not work with torch built for ROCm"),

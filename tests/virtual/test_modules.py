@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import nn
+from torch.nn import functional
 
 
 def net() -> nn.Sequential:
@@ -19,7 +19,7 @@ def net() -> nn.Sequential:
 
 
 def test_moving_keeps_parameters_and_replaces_buffers() -> None:
-    """Module.to keeps the Parameter objects, so an optimizer made before the move still trains; buffers are new objects."""
+    """Module.to keeps Parameter objects, so an optimizer made before still trains; buffers are new objects."""
     module = net()
     parameters, buffers = [list(map(id, each)) for each in (module.parameters(), module.buffers())]
     optimizer = torch.optim.SGD(module.parameters(), 0.1)
@@ -27,13 +27,14 @@ def test_moving_keeps_parameters_and_replaces_buffers() -> None:
     assert list(map(id, module.parameters())) == parameters
     assert not set(map(id, module.buffers())) & set(buffers)
     assert all(each.is_cuda and each.is_leaf and type(each) is nn.Parameter for each in module.parameters())
-    before = module[0].weight.detach().clone()
+    weight = next(module.parameters())
+    before = weight.detach().clone()
     module(torch.randn(2, 1, 6, 6, device="cuda")).sum().backward()
     optimizer.step()
-    assert not torch.equal(before, module[0].weight)
+    assert not torch.equal(before, weight)
     module.cpu()
-    assert module[0].weight.grad is not None
-    assert module[0].weight.grad.device.type == "cpu"
+    assert weight.grad is not None
+    assert weight.grad.device.type == "cpu"
 
 
 def test_tied_weights_stay_tied() -> None:
@@ -86,7 +87,7 @@ def test_training_equals_the_cpu(name: str) -> None:
         optimizer = OPTIMIZERS[name](module.parameters())
         for _ in range(4):
             optimizer.zero_grad()
-            F.cross_entropy(module(x.to(device)), y.to(device)).backward()
+            functional.cross_entropy(module(x.to(device)), y.to(device)).backward()
             nn.utils.clip_grad_norm_(module.parameters(), 1.0)
             optimizer.step()
         results.append([parameter.detach().cpu() for parameter in module.parameters()])
@@ -150,24 +151,27 @@ def test_embedding_and_attention() -> None:
     assert table.weight.grad[3].sum().item() == 8
     given = [torch.randn(1, 2, 5, 4) for _ in range(3)]
     for causal in (False, True):
-        expected = F.scaled_dot_product_attention(*given, is_causal=causal)
-        got = F.scaled_dot_product_attention(*[each.cuda() for each in given], is_causal=causal)
+        q, k, v = given
+        expected = functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+        got = functional.scaled_dot_product_attention(q.cuda(), k.cuda(), v.cuda(), is_causal=causal)
         torch.testing.assert_close(got.cpu(), expected)
 
 
 def test_dropout_drops() -> None:
     """Dropout in training drops about half and doubles the rest; in evaluation it does nothing."""
     x = torch.ones(1000, device="cuda")
-    dropped = F.dropout(x, 0.5)
+    dropped = functional.dropout(x, 0.5)
     assert 300 < (dropped == 0).sum().item() < 700
     assert dropped.max().item() == 2
-    assert torch.equal(F.dropout(x, 0.5, training=False), x)
+    assert torch.equal(functional.dropout(x, 0.5, training=False), x)
 
 
 def test_packed_sequences() -> None:
     """A packed sequence goes through an LSTM; its lengths stay on the CPU."""
     lstm = nn.LSTM(3, 4, batch_first=True).cuda()
-    packed = nn.utils.rnn.pack_padded_sequence(torch.rand(2, 5, 3, device="cuda"), torch.tensor([5, 3]), batch_first=True)
+    packed = nn.utils.rnn.pack_padded_sequence(
+        torch.rand(2, 5, 3, device="cuda"), torch.tensor([5, 3]), batch_first=True
+    )
     out, lengths = nn.utils.rnn.pad_packed_sequence(lstm(packed)[0], batch_first=True)
     assert out.is_cuda
     assert lengths.tolist() == [5, 3]
@@ -192,5 +196,6 @@ def test_a_model_on_two_devices() -> None:
     second(first(x.to("cuda:0")).relu().to("cuda:1")).sum().backward()
     reference[1](reference[0](x).relu()).sum().backward()
     for part, expected in ((first, reference[0]), (second, reference[1])):
+        assert part.weight.grad is not None
         assert part.weight.grad.device == part.weight.device
         torch.testing.assert_close(part.weight.grad.cpu(), expected.weight.grad)

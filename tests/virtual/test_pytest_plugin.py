@@ -9,19 +9,21 @@ import pytest
 
 pytestmark = pytest.mark.off
 
-SUITE = '''
+SUITE = """
 import torch
 
 def test_there_is_a_device():
     assert torch.cuda.is_available()
     assert torch.cuda.mem_get_info()[1] == {budget}
-'''
+"""
 
 
 def run(folder: Path, suite: str, *options: str) -> tuple[int, str]:
     (folder / "test_suite.py").write_text(suite, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_suite.py", *options]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "200"})
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "200"}
+    )
     return done.returncode, done.stdout + done.stderr
 
 

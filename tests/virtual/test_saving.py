@@ -46,7 +46,7 @@ def test_map_location(checkpoint: Path, where: Any, device: str) -> None:
 def test_without_a_device(checkpoint: Path) -> None:
     """Without a device a checkpoint of one is refused, in torch's words, unless mapped to the CPU."""
     virtual.disable()
-    with pytest.raises(RuntimeError, match="Attempting to deserialize object on a CUDA device but torch.cuda.is_available"):
+    with pytest.raises(RuntimeError, match="Attempting to deserialize object on a CUDA device but"):
         torch.load(checkpoint)
     assert torch.load(checkpoint, map_location="cpu")["module"]["weight"].device.type == "cpu"
 

@@ -7,6 +7,26 @@ from proctorch.virtual import front_end, install, memory, selftest, state
 from proctorch.virtual.memory import MemoryStats, Moment
 from proctorch.virtual.transfers import Copy, clear_copies, copies, delay_downloads
 
+__all__ = [
+    "Copy",
+    "MemoryStats",
+    "Moment",
+    "Unsupported",
+    "clear_copies",
+    "copies",
+    "cuda",
+    "delay_downloads",
+    "disable",
+    "enable",
+    "has_real_device",
+    "is_enabled",
+    "memory_stats",
+    "record_timeline",
+    "register",
+    "timeline",
+    "unsupported",
+]
+
 Memory = int | str | Sequence[int | str] | None
 
 
@@ -17,9 +37,9 @@ class Unsupported(RuntimeError):
 def enable(memory: Memory = None, devices: int | None = None) -> None:
     """Turns the virtual device on, for the whole process.
 
-    `memory` is what each device has: '256MiB', a number of bytes, or a sequence with one such size for each device; 8 GiB
-    if it is not given. `devices` is how many there are, 1 to 4. ValueError for a size or number that is none, RuntimeError
-    if the device is on already, Unsupported where there cannot be one.
+    `memory` is what each device has: '256MiB', a number of bytes, or a sequence with one such size for each device; 8
+    GiB if it is not given. `devices` is how many there are, 1 to 4. ValueError for a size or number that is none,
+    RuntimeError if the device is on already, Unsupported where there cannot be one.
     """
     budgets = _budgets(memory, devices)
     if is_enabled():

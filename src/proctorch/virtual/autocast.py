@@ -1,8 +1,9 @@
 """What autocast does on CUDA, as a table.
 
-CUDA's lists need no simulation: they are C++ on the AutocastCUDA key (`aten/src/ATen/autocast_mode.cpp`), which a tensor on
-the device has like any other. Here is what they amount to, so that tests and a real device can be compared with it.
-Operands `x` and `y` are single precision, `h` is of the low one. "low" is autocast's dtype, "single" float32.
+CUDA's lists need no simulation: they are C++ on the AutocastCUDA key (`aten/src/ATen/autocast_mode.cpp`), which a
+tensor on the device has like any other. Here is what they amount to, so that tests and a real device can be compared
+with it. Operands `x` and `y` are single precision, `h` is of the low one. "low" is autocast's dtype, "single"
+float32.
 """
 
 from typing import Any

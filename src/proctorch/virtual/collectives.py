@@ -24,13 +24,13 @@ def _cuda(index: int) -> torch.device:
 
 
 def scatter(
-    tensor: torch.Tensor, devices: Sequence[int], chunk_sizes: Sequence[int] | None, dim: int, streams: object
+    tensor: torch.Tensor, devices: Sequence[int], chunk_sizes: Sequence[int] | None, dim: int, _: object
 ) -> list[torch.Tensor]:
     chunks = tensor.chunk(len(devices), dim) if chunk_sizes is None else tensor.split(list(chunk_sizes), dim)
     return [chunk.to(_cuda(index), non_blocking=True) for chunk, index in zip(chunks, devices, strict=False)]
 
 
-def scatter_out(tensor: torch.Tensor, out: Sequence[torch.Tensor], dim: int, streams: object) -> list[torch.Tensor]:
+def scatter_out(tensor: torch.Tensor, out: Sequence[torch.Tensor], dim: int, _: object) -> list[torch.Tensor]:
     chunks = tensor.split([each.size(dim) for each in out], dim)
     return [each.copy_(chunk) for each, chunk in zip(out, chunks, strict=True)]
 

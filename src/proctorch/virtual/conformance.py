@@ -2,10 +2,11 @@
 
     python -m proctorch.virtual.conformance [--sample N]
 
-For every entry of torch's OpInfo database (`torch/testing/_internal/common_methods_invocations.py`) sample inputs are run on
-the CPU and on the virtual device, and shapes, strides, dtypes, values and gradients must be the same. The two tables are
-about what the CPU cannot tell: `same_device` (which expressions raise, and on which device the result is) and
-`memory_table` (bytes after each step). They need no virtual device to be run, so a real one can be compared with it.
+For every entry of torch's OpInfo database (`torch/testing/_internal/common_methods_invocations.py`) sample inputs are
+run on the CPU and on the virtual device, and shapes, strides, dtypes, values and gradients must be the same. The two
+tables are about what the CPU cannot tell: `same_device` (which expressions raise, and on which device the result is)
+and `memory_table` (bytes after each step). They need no virtual device to be run, so a real one can be compared with
+it.
 """
 
 import argparse
@@ -131,7 +132,7 @@ def _compare_gradients(results: list[torch.Tensor], got: list[torch.Tensor], giv
             return
         summed.append(sum((each.sum() for each in through), start=torch.zeros((), device=through[0].device)))
     for total in summed:
-        total.backward()  # type: ignore[no-untyped-call]  # torch's own has no types
+        total.backward()
     wanting = [[each for each in _tensors(inputs) if each.requires_grad] for inputs in (given, moved)]
     for one, other in zip(*wanting, strict=True):
         if one.grad is not None:
@@ -147,7 +148,9 @@ def _to_device(values: Any) -> Any:
             return torch.device("cuda") if isinstance(tensor, (str, torch.device)) and str(tensor) == "cpu" else tensor
         if not tensor.is_leaf or tensor.layout is not torch.strided or tensor.is_conj() or tensor.is_neg():
             return tensor.detach().cuda().requires_grad_(tensor.requires_grad) if tensor.is_leaf else tensor.cuda()
-        storage = torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage())  # all of it, and the same place in it
+        storage = torch.empty(0, dtype=tensor.dtype).set_(
+            tensor.untyped_storage()
+        )  # all of it, and the same place in it
         moved = storage.cuda().as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
         return moved.detach().requires_grad_(tensor.requires_grad)
 
@@ -195,7 +198,8 @@ def main() -> None:
                 known += reason is not None
                 say(f"  {'known' if reason else 'DIFFERS'}: {result.name}: {reason or result.difference}\n")
                 sys.stdout.flush()
-        say(f"  {equal} of {len(chosen)} entries equal, {known} known to differ; {empty} of the equal ones have no sample for the CPU\n")
+        say(f"  {equal} of {len(chosen)} entries equal, {known} known to differ\n")
+        say(f"  {empty} of the equal ones have no sample that the CPU can run\n")
     sys.exit(0 if equal + known == len(chosen) else 1)
 
 

@@ -1,9 +1,9 @@
 """What Python code sees: `torch.cuda`, `torch.accelerator`, generators, streams, storages.
 
-Nearly all of `torch.cuda` is Python over functions called `torch._C._cuda_…`, looked up when called. Given those, it runs
-as it is, from lazy initialisation (`torch/cuda/__init__.py`) to memory summaries. `torch.accelerator` is likewise over
-`torch._C._accelerator_…`. The few classes and functions that are C, or that keep their own reference, are replaced. All of
-it is put back by `take_away`.
+Nearly all of `torch.cuda` is Python over functions called `torch._C._cuda_…`, looked up when called. Given those, it
+runs as it is, from lazy initialisation (`torch/cuda/__init__.py`) to memory summaries. `torch.accelerator` is
+likewise over `torch._C._accelerator_…`. The few classes and functions that are C, or that keep their own reference,
+are replaced. All of it is put back by `take_away`.
 """
 
 import sys
@@ -185,18 +185,18 @@ def _cuda_functions() -> dict[str, Any]:
 def _accelerator_functions() -> dict[str, Any]:
     return {
         "_accelerator_getAccelerator": lambda: torch.device("cuda"),
-        "_accelerator_getDeviceIndex": lambda: torch.cuda.current_device(),
+        "_accelerator_getDeviceIndex": torch.cuda.current_device,
         "_accelerator_setDeviceIndex": _set_device,
         "_accelerator_exchangeDevice": state.set_current_device,
         "_accelerator_maybeExchangeDevice": state.set_current_device,
-        "_accelerator_getStream": lambda index: torch.cuda.current_stream(index),
-        "_accelerator_setStream": lambda stream: torch.cuda.set_stream(stream),
+        "_accelerator_getStream": torch.cuda.current_stream,
+        "_accelerator_setStream": torch.cuda.set_stream,
         "_accelerator_synchronizeDevice": streams.wait_for_device,
-        "_accelerator_isAllocatorInitialized": lambda: torch.cuda.is_initialized(),
+        "_accelerator_isAllocatorInitialized": torch.cuda.is_initialized,
         "_accelerator_emptyCache": _empty_cache,
         "_accelerator_emptyHostCache": _nothing,
         "_accelerator_getDeviceStats": lambda index: _device(index).nested_stats(),
         "_accelerator_resetAccumulatedStats": _reset_totals,
         "_accelerator_resetPeakStats": lambda index: _device(index).reset_peak(),
-        "_accelerator_getMemoryInfo": lambda index: _memory_info(index),
+        "_accelerator_getMemoryInfo": _memory_info,
     }

@@ -1,20 +1,21 @@
 """Random generators of the device: `torch.Generator("cuda")` and the default one of each device.
 
-A CPU kernel wants a CPU generator, and user code wants one that says "cuda" and is refused by CPU operations. So each is
-two: a visible generator whose C++ object is relabelled (one field of `at::GeneratorImpl`, `aten/src/ATen/core/Generator.h`),
-and the CPU generator that does its work. The field's place is checked before it is ever written.
+A CPU kernel wants a CPU generator, and user code wants one that says "cuda" and is refused by CPU operations. So each
+is two: a visible generator whose C++ object is relabelled (one field of `at::GeneratorImpl`,
+`aten/src/ATen/core/Generator.h`), and the CPU generator that does its work. The field's place is checked before it is
+ever written.
 """
 
 import ctypes
 import sys
 import weakref
-from typing import Any
+from typing import Any, Self
 
 import torch
 
 from proctorch.virtual import state
 
-_HostGenerator = torch._C.Generator
+_HostGenerator: Any = torch._C.Generator  # Any: torch's stub lacks what C has
 _DEVICE = 56  # where GeneratorImpl keeps its device, two bytes: after vtable, reference counts and a mutex
 _CPU_LABEL = 0xFF00  # type 0, index -1
 _CUDA = 1
@@ -29,7 +30,7 @@ def works() -> bool:
     return _label(generator).value == _CPU_LABEL
 
 
-def _label(generator: torch.Generator) -> ctypes.c_uint16:
+def _label(generator: Any) -> ctypes.c_uint16:
     return ctypes.c_uint16.from_address(generator._cdata + _DEVICE)
 
 
@@ -39,8 +40,8 @@ class DeviceGenerator(_HostGenerator):
     _worker: torch.Generator
     _seed: int
 
-    def __new__(cls, index: int) -> "DeviceGenerator":
-        self = super().__new__(cls, "cpu")
+    def __new__(cls, index: int) -> Self:
+        self: Self = super().__new__(cls, "cpu")
         self._worker = _HostGenerator()
         _workers[self._cdata] = self._worker
         weakref.finalize(self, _workers.pop, self._cdata, None).atexit = False
@@ -66,7 +67,7 @@ class DeviceGenerator(_HostGenerator):
     def get_state(self) -> torch.Tensor:
         return self._worker.get_state()
 
-    def set_state(self, state: torch.Tensor) -> "DeviceGenerator":  # type: ignore[override]  # torch's stub says None
+    def set_state(self, state: torch.Tensor) -> "DeviceGenerator":
         if state.device.type != "cpu" or state.dtype != torch.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
         self._worker.set_state(state)
@@ -95,9 +96,11 @@ class _GeneratorType(type):
     def __subclasscheck__(cls, subclass: type) -> bool:
         return issubclass(subclass, _HostGenerator)
 
-    def __call__(cls, device: Any = "cpu") -> torch.Generator:
+    def __call__(cls, device: Any = "cpu") -> Any:
         device = torch.device(device)
-        return DeviceGenerator(state.index_of(device)) if device.type == "cuda" else _HostGenerator(device)
+        if device.type == "cuda":
+            return DeviceGenerator(state.index_of(device))
+        return _HostGenerator(device)
 
 
 class Generator(metaclass=_GeneratorType):
@@ -115,8 +118,8 @@ def default_generators(devices: int) -> tuple[DeviceGenerator, ...]:
 def worker(generator: torch.Generator | None, index: int) -> torch.Generator:
     """The CPU generator that draws for `generator`, or for the default generator of cuda:`index`."""
     if generator is None:
-        return torch.cuda.default_generators[index]._worker  # type: ignore[attr-defined]  # they are ours
-    found = _workers.get(generator._cdata)
+        generator = torch.cuda.default_generators[index]
+    found = _workers.get(generator._cdata)  # type: ignore[attr-defined]  # missing in torch's stub
     if found is None:
         raise RuntimeError("Expected a 'cuda' device type for generator but found 'cpu'")
     return found

@@ -1,8 +1,8 @@
 """The CUDA device guard: how torch's C++ asks which device is current, how many there are, and for their streams.
 
 `c10/core/impl/DeviceGuardImplInterface.h` declares it, and each device type has one place in
-`c10::impl::device_guard_impl_registry`. A build without CUDA has nobody in CUDA's place, and the first backward on a cuda
-tensor ends the process. Ours is an object of one word, a pointer to a vtable of functions from `native`.
+`c10::impl::device_guard_impl_registry`. A build without CUDA has nobody in CUDA's place, and the first backward on a
+cuda tensor ends the process. Ours is an object of one word, a pointer to a vtable of functions from `native`.
 """
 
 import ctypes

@@ -9,7 +9,7 @@ import torch
 
 from proctorch.virtual import generators, kernels, memory, state, transfers
 from proctorch.virtual.kernels import label
-from proctorch.virtual.relabel import CPU_KERNELS, on_host
+from proctorch.virtual.relabel import CPU_KERNELS, on_device, on_host
 
 _CPU = torch.device("cpu")
 _aten: Any = torch.ops.aten
@@ -31,7 +31,9 @@ _call = Callable[..., Any]
 # Memory. What does not fit must fail before the host is asked for it.
 
 
-def empty(size: Sequence[int], *, dtype: Any = None, layout: Any = None, device: Any = None, **options: Any) -> torch.Tensor:
+def empty(
+    size: Sequence[int], *, dtype: Any = None, layout: Any = None, device: Any = None, **options: Any
+) -> torch.Tensor:
     options.pop("pin_memory", None)
     index = state.index_of(device)
     dtype = dtype or torch.get_default_dtype()
@@ -48,7 +50,12 @@ def empty_strided(
     host = _empty_strided(size, stride, dtype=dtype, layout=layout, device=_CPU)
     if elements:
         memory.devices[index].charge(host, elements * dtype.itemsize)
-    return kernels.on_device(host, index)
+    return on_device(host, index)
+
+
+def efficient_zeros(size: Sequence[int], **options: Any) -> torch.Tensor:
+    """ "Efficient zeros" have no memory, which nothing here could alias; ordinary ones have the same values."""
+    return empty(size, **options).zero_()
 
 
 def resize_(tensor: torch.Tensor, size: Sequence[int], *, memory_format: Any = None) -> torch.Tensor:
@@ -135,7 +142,8 @@ def rms_norm_backward(
     return _labelled((grad_input, grad_weight), tensor.get_device())
 
 
-# Recurrent cells. Without cuDNN, CUDA has these four (`aten/src/ATen/native/cuda/RNN.cu`), and the CPU has none of them.
+# Recurrent cells. Without cuDNN, CUDA has these four (`aten/src/ATen/native/cuda/RNN.cu`), and the CPU has none of
+# them.
 
 
 def _optional(tensor: torch.Tensor | None) -> torch.Tensor | None:
@@ -218,6 +226,7 @@ KERNELS: dict[str, _call] = {
     "empty.memory_format": empty,
     "empty_strided": empty_strided,
     "resize_": resize_,
+    "_efficientzerotensor": efficient_zeros,
     "set_": set_,
     "set_.source_Storage": set_,
     "set_.source_Storage_storage_offset": set_,

@@ -1,9 +1,10 @@
 """The CUDA hooks: what `libtorch_cpu` asks of a CUDA library that may or may not be there.
 
-`aten/src/ATen/detail/CUDAHooksInterface.h`: on a build without CUDA one object answers "there is no CUDA" to everything,
-and then the autograd engine refuses nodes on cuda tensors (`torch/csrc/autograd/engine.cpp` demands that the accelerator
-of a node be the process's), and `torch.accelerator` sees none. While the virtual device is on, that object's vtable
-pointer points to a copy of its vtable with a few answers changed; turning it off puts the old pointer back.
+`aten/src/ATen/detail/CUDAHooksInterface.h`: on a build without CUDA one object answers "there is no CUDA" to
+everything, and then the autograd engine refuses nodes on cuda tensors (`torch/csrc/autograd/engine.cpp` demands that
+the accelerator of a node be the process's), and `torch.accelerator` sees none. While the virtual device is on, that
+object's vtable pointer points to a copy of its vtable with a few answers changed; turning it off puts the old pointer
+back.
 """
 
 import ctypes

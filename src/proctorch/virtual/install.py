@@ -4,7 +4,7 @@ import warnings
 
 import torch
 
-from proctorch.virtual import generators, guard, handwritten, kernels, state, views
+from proctorch.virtual import generators, guard, handwritten, kernels, relabel, state, views
 from proctorch.virtual.hooks import Hooks
 from proctorch.virtual.native import Natives
 from proctorch.virtual.pinned import PinnedMemory
@@ -23,7 +23,7 @@ def install() -> None:
     pinned = PinnedMemory()
     hooks = Hooks(natives, pinned_allocator=pinned.allocator, is_pinned=pinned.question)
     device_guard = guard.Guard(natives)
-    if not (pinned.works and generators.works()):
+    if not (pinned.works and generators.works() and relabel.works()):
         raise LookupError(f"torch {torch.__version__} lays out its allocators or generators differently")
     device_guard.install()
     with warnings.catch_warnings():
@@ -33,7 +33,7 @@ def install() -> None:
 
 
 def _install_kernels() -> list[object]:
-    catch_all = torch.library.Library("_", "IMPL")  # noqa: TOR901 - as long as the process lives
+    catch_all = torch.library.Library("_", "IMPL")
     catch_all.fallback(kernels.fallback, "CUDA")
     library = torch.library.Library("aten", "IMPL")
     by_hand = {**views.kernels(), **handwritten.KERNELS}

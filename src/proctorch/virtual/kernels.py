@@ -1,12 +1,12 @@
 """One kernel for nearly every operation: alias the arguments on the host, run the CPU kernel, label the results.
 
-Each operation that has a CPU kernel gets its own function on the CUDA dispatch key, and whatever is left is caught by a
-fallback for that key. The own functions are not only faster: for structured operations a build without CUDA would take
-the `CompositeExplicitAutogradNonFunctional` kernel (`torchgen/dest/register_dispatch_key.py`) before any fallback, and run
-one operation as several. On a build with CUDA they replace its kernels.
+Each operation that has a CPU kernel gets its own function on the CUDA dispatch key, and whatever is left is caught by
+a fallback for that key. The own functions are not only faster: for structured operations a build without CUDA would
+take the `CompositeExplicitAutogradNonFunctional` kernel (`torchgen/dest/register_dispatch_key.py`) before any
+fallback, and run one operation as several. On a build with CUDA they replace its kernels.
 
-The CPU kernel is called by redispatch with the CPU key alone, which goes under autograd, autocast, modes and transforms:
-all of those have acted on the cuda tensors already.
+The CPU kernel is called by redispatch with the CPU key alone, which goes under autograd, autocast, modes and
+transforms: all of those have acted on the cuda tensors already.
 """
 
 import functools
@@ -20,9 +20,9 @@ from proctorch.virtual.relabel import CPU_KERNELS, on_device, on_host
 _CPU = torch.device("cpu")
 _NUMBERS = (int, float, bool, complex)
 _any_autocast = torch._C._is_any_autocast_enabled
+_DisableAutocast: Any = torch._C._DisableAutocast
 _scalar: Any = torch.ops.aten.scalar_tensor.default._handle.redispatch_boxed
 _clone: Any = torch.ops.aten.clone.default._handle.redispatch_boxed
-_zeros: Any = torch.ops.aten.zeros.default._handle.redispatch_boxed
 _set: Any = torch.ops.aten.set_.source_Storage_storage_offset._handle.redispatch_boxed
 _as_strided_: Any = torch.ops.aten.as_strided_.default._handle.redispatch_boxed
 _LOW = (torch.float16, torch.bfloat16)
@@ -64,7 +64,8 @@ class Operation:
         self.returned = [_returned_argument(schema, result) for result in schema.returns]
         #: One new tensor, which is what most operations return.
         self.simple = self.returned == [None] and str(schema.returns[0].type) == "Tensor"
-        self.call = torch._C._dispatch_find_schema_or_throw(name, overload).redispatch_boxed  # type: ignore[attr-defined]  # missing in torch's stubs
+        handle: Any = torch._C._dispatch_find_schema_or_throw(name, overload)
+        self.call = handle.redispatch_boxed
 
 
 def _returned_argument(schema: Any, result: Any) -> int | None:
@@ -93,7 +94,7 @@ def fallback(function: Any, *args: Any, **kwargs: Any) -> Any:
     return run(_operation(schema.name, schema.overload_name), *args, **kwargs)
 
 
-def run(operation: Operation, /, *args: Any, **kwargs: Any) -> Any:
+def run(operation: Operation, /, *args: Any, **kwargs: Any) -> Any:  # noqa: C901, PLR0912, PLR0915 - each call costs
     """Runs an operation whose dispatch ended at the CUDA key."""
     if operation.call is None:
         operation.read()
@@ -146,11 +147,11 @@ def run(operation: Operation, /, *args: Any, **kwargs: Any) -> Any:
         if operation.waits:
             streams.wait_for_current(index)
         try:
-            if _any_autocast():
-                with torch._C._DisableAutocast():
+            if host_kwargs or fresh or _any_autocast():
+                with _DisableAutocast():
                     result = operation.call(CPU_KERNELS, *host, **host_kwargs, **fresh)
             else:
-                result = operation.call(CPU_KERNELS, *host, **host_kwargs, **fresh)
+                result = operation.call(CPU_KERNELS, *host)
         except RuntimeError as error:
             result = recovery.run_again(operation, error, host, host_kwargs, fresh)
         if operation.simple:
@@ -158,12 +159,12 @@ def run(operation: Operation, /, *args: Any, **kwargs: Any) -> Any:
         for name, value in fresh.items():
             replace(kwargs[name], value, index)
         return _results(operation, result, args, kwargs, index)
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - and raised again
         # The caller may keep the exception: it must not keep this call's tensors, which on CUDA no frame holds.
         args = ()
         kwargs = host_kwargs = fresh = {}
         host = value = result = None
-        raise error.with_traceback(None)  # noqa: B904, TRY201 - the same error, from here
+        raise error.with_traceback(None)  # noqa: B904 - the same error, from here
 
 
 def label(tensor: torch.Tensor, index: int) -> torch.Tensor:
@@ -172,9 +173,7 @@ def label(tensor: torch.Tensor, index: int) -> torch.Tensor:
         tensor = tensor.resolve_conj().resolve_neg()
     size = tensor.numel() * tensor.element_size()
     if size:
-        if tensor._is_zerotensor():  # "efficient zeros" have no memory at all
-            tensor = _zeros(CPU_KERNELS, tensor.shape, dtype=tensor.dtype)
-        elif tensor.untyped_storage().nbytes() != size:
+        if tensor.untyped_storage().nbytes() != size:
             if tensor.storage_offset() or tensor.untyped_storage().nbytes() != _extent(tensor):
                 tensor = _clone(CPU_KERNELS, tensor)  # part of something bigger: it gets memory of its own
             size = tensor.untyped_storage().nbytes()
@@ -216,7 +215,7 @@ def _keywords_on_host(
 ) -> tuple[dict[str, Any], set[int]]:
     """Keyword arguments for the CPU kernel and the devices they name. Results without elements go to `fresh`."""
     devices = set()
-    host = {}
+    host: dict[str, Any] = {}
     for name, value in kwargs.items():
         if isinstance(value, torch.Tensor):
             device = value.get_device()
@@ -241,9 +240,8 @@ def _common_device(operation: Operation, args: tuple[Any, ...], kwargs: dict[str
     """The device that the tensors of a call are for, or the error that CUDA raises."""
     tensors: list[tuple[str, torch.Tensor]] = []
     for name, value in (*zip(operation.arguments, args, strict=False), *kwargs.items()):
-        for each in value if isinstance(value, (list, tuple)) else (value,):
-            if isinstance(each, torch.Tensor):
-                tensors.append((name, each))
+        several = value if isinstance(value, (list, tuple)) else (value,)
+        tensors += [(name, each) for each in several if isinstance(each, torch.Tensor)]
     rule.refuse(operation.name, tensors, operation.written)
     index = max(tensor.get_device() for _, tensor in tensors)
     if operation.indexes:
@@ -262,7 +260,7 @@ def _insert_generator(operation: Operation, host: list[Any], kwargs: dict[str, A
 
 
 def _number(value: Any, args: tuple[Any, ...]) -> torch.Tensor:
-    """A number as a zero-dimensional tensor that promotes as a number does (`aten/src/ATen/native/TypeProperties.cpp`)."""
+    """A number as a zero-dimensional tensor that promotes like one (`aten/src/ATen/native/TypeProperties.cpp`)."""
     tensors = [each for each in args if isinstance(each, torch.Tensor)]
     dtype: torch.dtype | None = next((each.dtype for each in tensors if _holds(each.dtype, value)), None)
     if dtype in _LOW and any(each.dim() for each in tensors if each.dtype == dtype):

@@ -1,9 +1,10 @@
 """Device memory: what is charged when, the budget of each device, and running out of it.
 
-A block is charged when a storage is made and returned exactly when it dies. torch keeps the Python object of a tensor for
-as long as C++ refers to it, and the CPU tensor under a cuda one (see `relabel`) is held by the cuda storage alone: a weak
-reference to that object therefore ends with the storage, whoever held it last — a view, a tensor saved for backward, the
-frame of an exception. The callback is the append of a deque, which is C: it runs no Python code, whatever is going on.
+A block is charged when a storage is made and returned exactly when it dies. torch keeps the Python object of a tensor
+for as long as C++ refers to it, and the CPU tensor under a cuda one (see `relabel`) is held by the cuda storage
+alone: a weak reference to that object therefore ends with the storage, whoever held it last — a view, a tensor saved
+for backward, the frame of an exception. The callback is the append of a deque, which is C: it runs no Python code,
+whatever is going on.
 
 Sizes are rounded as CUDA's allocator rounds blocks, to 512 bytes (`c10/cuda/CUDACachingAllocator.cpp`). Segments and
 fragmentation are not simulated: what fits in the budget can be allocated.
@@ -68,16 +69,20 @@ def parse_size(size: object) -> int:
     return int(number)
 
 
-def parse_budgets(memory: object, devices: int | None) -> list[int]:
+def parse_budgets(memory: object, devices: object) -> list[int]:
     """The budget of each device. `memory` is one size for all, or a sequence with one for each."""
-    if devices is not None and (not isinstance(devices, int) or isinstance(devices, bool) or not 1 <= devices <= MOST_DEVICES):
+    if devices is not None and (
+        not isinstance(devices, int) or isinstance(devices, bool) or not 1 <= devices <= MOST_DEVICES
+    ):
         raise ValueError(f"the number of virtual devices is 1 to {MOST_DEVICES}, not {devices!r}")
     if isinstance(memory, Sequence) and not isinstance(memory, (str, bytes)):
         budgets = [parse_size(each) for each in memory]
         if not 1 <= len(budgets) <= MOST_DEVICES or (devices is not None and len(budgets) != devices):
-            raise ValueError(f"{len(budgets)} memory sizes for {devices if devices is not None else f'1 to {MOST_DEVICES}'} devices")
+            raise ValueError(
+                f"{len(budgets)} memory sizes for {devices if devices is not None else f'1 to {MOST_DEVICES}'} devices"
+            )
         return budgets
-    return [DEFAULT_BUDGET if memory is None else parse_size(memory)] * (devices or 1)
+    return [DEFAULT_BUDGET if memory is None else parse_size(memory)] * (1 if devices is None else devices)
 
 
 class _Block(weakref.ref[torch.Tensor]):
@@ -147,8 +152,7 @@ class Device:
             block.size = size
             self._blocks[id(block)] = block
             self.live = live
-            if live > self.peak:
-                self.peak = live
+            self.peak = max(self.peak, live)
             self.allocations += 1
             self.allocated += size
             if live > self.reserved:
@@ -174,7 +178,6 @@ class Device:
     def empty_cache(self) -> None:
         with self._lock:
             self._settle()
-            self.reserved = self.live
             self.reserved = max(min(-(-self.live // _SMALL_SEGMENT) * _SMALL_SEGMENT, self.limit), self.live)
 
     def reset_peak(self) -> None:
@@ -194,6 +197,7 @@ class Device:
         if self.log is not None:
             self.log.append(Moment(time.perf_counter(), self.index, size, self.live, failed=True))
         allowed = f"{_text(self.limit)} allowed; " if self.fraction < 1 else ""
+        link = "https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-alloc-conf"
         raise torch.OutOfMemoryError(
             f"CUDA out of memory. Tried to allocate {_text(size)}. GPU {self.index} has a total capacity of "
             f"{_text(self.budget)} of which {_text(max(self.limit - self.reserved, 0))} is free. "
@@ -201,26 +205,27 @@ class Device:
             f"Of the allocated memory {_text(self.live)} is allocated by PyTorch, and "
             f"{_text(self.reserved - self.live)} is reserved by PyTorch but unallocated. If reserved but unallocated "
             "memory is large try setting PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See "
-            "documentation for Memory Management  "
-            "(https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-alloc-conf)"
+            f"documentation for Memory Management  ({link})"
         )
 
     def nested_stats(self) -> dict[str, Any]:
         """What `torch._C._cuda_memoryStats` returns, from which `torch.cuda.memory_stats` and its summary are made."""
         with self._lock:
             self._settle()
-            blocks = _stat(len(self._blocks), len(self._blocks), self.allocations, self.frees)
+            blocks = _stat(self.blocks, self.blocks, self.allocations, self.frees)
             used = _stat(self.live, self.peak, self.allocated, self.freed)
             reserved = _stat(self.reserved, self.reserved_peak, self.reserved_peak, self.reserved_peak - self.reserved)
             nothing = {"current": 0, "peak": 0, "allocated": 0, "freed": 0}
             counts = ("num_alloc_retries", "num_sync_all_streams", "num_device_alloc", "num_device_free")
             return {
                 **dict.fromkeys(counts, 0),
-                **{"num_ooms": self.failures, "max_split_size": -1},
-                **{"allocation": blocks, "active": blocks, "segment": _stat(0, 0, 0, 0), "inactive_split": _stat(0, 0, 0, 0)},
-                **{"allocated_bytes": used, "active_bytes": used, "requested_bytes": used, "reserved_bytes": reserved},
-                **{"inactive_split_bytes": _stat(0, 0, 0, 0)},
-                **{"oversize_allocations": nothing, "oversize_segments": nothing},
+                "num_ooms": self.failures,
+                "max_split_size": -1,
+                **dict.fromkeys(("allocation", "active"), blocks),
+                **dict.fromkeys(("allocated_bytes", "active_bytes", "requested_bytes"), used),
+                **dict.fromkeys(("segment", "inactive_split", "inactive_split_bytes"), _stat(0, 0, 0, 0)),
+                "reserved_bytes": reserved,
+                **dict.fromkeys(("oversize_allocations", "oversize_segments"), nothing),
             }
 
 

@@ -1,7 +1,7 @@
 """What memory CUDA's allocator counts, as a table: expressions, and the bytes that are live while their result is.
 
-Blocks are multiples of 512 bytes. `x` is a tensor of 1 MiB on the device, made before and not counted; `m` is a module of
-two linear layers of 256 x 256 without bias, there too.
+Blocks are multiples of 512 bytes. `x` is a tensor of 1 MiB on the device, made before and not counted; `m` is a
+module of two linear layers of 256 x 256 without bias, there too.
 """
 
 import gc
@@ -80,7 +80,9 @@ def names(device: str) -> dict[str, Any]:
 def live_bytes(expression: str, device: str) -> int:
     """How many more bytes are live on `device` while the result of the expression is held."""
     known = names(device)
-    if "@" in expression or "m(" in expression:  # a real device keeps a workspace for the first product, which is not meant
+    if (
+        "@" in expression or "m(" in expression
+    ):  # a real device keeps a workspace for the first product, which is not meant
         known["x"][:, :256] @ known["m"][0].weight
     gc.collect()
     before = torch.cuda.memory_allocated(device)

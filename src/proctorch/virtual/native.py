@@ -1,10 +1,11 @@
 """The few places where the virtual device goes below Python: machine code, C++ vtables, the current device of a thread.
 
 torch asks a device for small facts through C++ virtual functions (`c10/core/impl/DeviceGuardImplInterface.h`,
-`aten/src/ATen/detail/CUDAHooksInterface.h`): its type, how many there are, which one is current. On a build without CUDA
-nobody answers. There is no compiler where we run, so each answer is a function of a few bytes, written here by hand, in a
-page that is made executable once filled. They must not be Python: torch's backward threads call them without the
-interpreter's lock, and also while the interpreter is shutting down, where a Python answer ends the process.
+`aten/src/ATen/detail/CUDAHooksInterface.h`): its type, how many there are, which one is current. On a build without
+CUDA nobody answers. There is no compiler where we run, so each answer is a function of a few bytes, written here by
+hand, in a page that is made executable once filled. They must not be Python: torch's backward threads call them
+without the interpreter's lock, and also while the interpreter is shutting down, where a Python answer ends the
+process.
 
 Everything assumes the System V calling convention on x86-64 and the Itanium C++ ABI, so Linux on x86-64 only.
 """
@@ -71,9 +72,9 @@ def half(value: int) -> bytes:
 class Natives:
     """The functions that torch is given, as addresses, and the current device of this thread.
 
-    A `c10::Device` is two bytes, type then index, and travels in a register; a `c10::Stream` is a device and a number, in
-    two. The current device belongs to a thread (torch's backward threads each have their own), so it is kept with
-    `pthread_setspecific`, which C and Python can both reach.
+    A `c10::Device` is two bytes, type then index, and travels in a register; a `c10::Stream` is a device and a
+    number, in two. The current device belongs to a thread (torch's backward threads each have their own), so it is
+    kept with `pthread_setspecific`, which C and Python can both reach.
     """
 
     def __init__(self) -> None:

@@ -1,12 +1,12 @@
 """Pinned host memory: which ordinary host memory torch believes to be page-locked.
 
-`torch.empty(…, pin_memory=True)`, `Tensor.pin_memory` and a non-blocking copy to the host all ask the CUDA hooks for an
-allocator (`aten/src/ATen/EmptyTensor.cpp`), and `Tensor.is_pinned` asks them about a pointer. Here the allocator is the
-CPU's, with a note taken of each block: its `allocate` is Python, and the deleter of a block is a few bytes of machine code
-that free it and strike out the note (a deleter may run anywhere, so it cannot be Python).
+`torch.empty(…, pin_memory=True)`, `Tensor.pin_memory` and a non-blocking copy to the host all ask the CUDA hooks for
+an allocator (`aten/src/ATen/EmptyTensor.cpp`), and `Tensor.is_pinned` asks them about a pointer. Here the allocator
+is the CPU's, with a note taken of each block: its `allocate` is Python, and the deleter of a block is a few bytes of
+machine code that free it and strike out the note (a deleter may run anywhere, so it cannot be Python).
 
-The layout of a `c10::DataPtr` (`c10/core/Allocator.h`, `c10/util/UniqueVoidPtr.h`) is four words: the data, the deleter,
-what the deleter is given, and the device. `works` checks it on a block of the CPU's allocator.
+The layout of a `c10::DataPtr` (`c10/core/Allocator.h`, `c10/util/UniqueVoidPtr.h`) is four words: the data, the
+deleter, what the deleter is given, and the device. `works` checks it on a block of the CPU's allocator.
 """
 
 import ctypes

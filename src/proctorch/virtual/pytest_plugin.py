@@ -18,7 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         nargs="?",
         const=_NO_SIZE,
         metavar="MEMORY",
-        help="simulate a CUDA device with this much memory, such as 256MiB (a real one is used instead if there is one)",
+        help="simulate a CUDA device with this much memory, such as 256MiB (a real one is used instead)",
     )
 
 

@@ -2,8 +2,8 @@
 
 torch states it in three places, and so does this file. Most operations refuse any difference, zero-dimensional tensors
 included: torchgen writes that check before each CUDA kernel. Those that `native_functions.yaml` (it comes with torch)
-marks `device_check: NoCheck # TensorIterator` leave it to TensorIterator, which admits one zero-dimensional CPU operand,
-never as the result (`aten/src/ATen/TensorIterator.cpp`, compute_types). And a few have rules of their own.
+marks `device_check: NoCheck # TensorIterator` leave it to TensorIterator, which admits one zero-dimensional operand on
+the CPU, never as the result (`aten/src/ATen/TensorIterator.cpp`, compute_types). And a few have rules of their own.
 
 Nothing here runs unless the tensors of a call are on different devices.
 """
@@ -55,8 +55,8 @@ def _refuse_any_difference(name: str, tensors: list[tuple[str, torch.Tensor]]) -
     for argument, tensor in tensors:
         if tensor.device != common:
             raise RuntimeError(
-                f"Expected all tensors to be on the same device, but got {argument} is on {tensor.device}, different from "
-                f"other tensors on {common} (when checking argument in method {_wrapper(name)})"
+                f"Expected all tensors to be on the same device, but got {argument} is on {tensor.device}, "
+                f"different from other tensors on {common} (when checking argument in method {_wrapper(name)})"
             )
 
 
@@ -88,7 +88,8 @@ def _refuse_masked_filling(tensors: dict[str, torch.Tensor]) -> None:
     target, mask = tensors["self"], tensors["mask"]
     if mask.device != target.device:
         raise RuntimeError(
-            f"expected self and mask to be on the same device, but got mask on {mask.device} and self on {target.device}"
+            "expected self and mask to be on the same device, but "
+            f"got mask on {mask.device} and self on {target.device}"
         )
     if "value" in tensors and tensors["value"].device not in (target.device, _CPU):
         raise RuntimeError("masked_fill: Expected inputs to be on same device")
@@ -121,7 +122,8 @@ def _refuse_shapes(tensors: list[tuple[str, torch.Tensor]]) -> None:
             a, b = shape[dimension], other[dimension]
             if a != b and 1 not in (a, b):
                 raise RuntimeError(
-                    f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dimension}"
+                    f"The size of tensor a ({a}) must match the size of tensor b ({b}) "
+                    f"at non-singleton dimension {dimension}"
                 )
             shape[dimension] = b if a == 1 else a
 

@@ -1,8 +1,8 @@
 """The same-device rule as a table: expressions over tensors on the CPU and on a device, and what CUDA does with each.
 
-`c…` are on the CPU, `d…` on the device: `c`/`d` are 3 x 3, `c0`/`d0` zero-dimensional, `c1`/`d1` of one element, `ci`/`di`
-indices (0, 2), `cm`/`dm` masks, `ct`/`dt` class numbers. TABLE says "raises", "cpu", "device" (where the result is) or,
-where there is no tensor in the result, its text.
+`c…` are on the CPU, `d…` on the device: `c`/`d` are 3 x 3, `c0`/`d0` zero-dimensional, `c1`/`d1` of one element,
+`ci`/`di` indices (0, 2), `cm`/`dm` masks, `ct`/`dt` class numbers. TABLE says "raises", "cpu", "device" (where the
+result is) or, where there is no tensor in the result, its text.
 """
 
 from typing import Any
@@ -126,8 +126,12 @@ def names(device: str) -> dict[str, Any]:
     """What the expressions are about."""
     c = torch.ones(3, 3)
     on_cpu: dict[str, torch.Tensor] = {
-        **{"": c, "0": torch.tensor(1.0), "1": torch.ones(1), "i": torch.tensor([0, 2])},
-        **{"m": torch.eye(3) > 0, "t": torch.tensor([0, 1, 2])},
+        "": c,
+        "0": torch.tensor(1.0),
+        "1": torch.ones(1),
+        "i": torch.tensor([0, 2]),
+        "m": torch.eye(3) > 0,
+        "t": torch.tensor([0, 1, 2]),
     }
     both = {f"c{name}": tensor for name, tensor in on_cpu.items()}
     both |= {f"d{name}": tensor.to(device) for name, tensor in on_cpu.items()}

@@ -89,12 +89,15 @@ def index_of(device: torch.device | None) -> int:
 def no_such_device() -> Exception:
     """What a CUDA call says about a device that does not exist (`c10/cuda/CUDAException.cpp`)."""
     if not _state.devices:
+        torch.cuda._lazy_init()  # raises what torch says without a device
         return AssertionError("Torch not compiled with CUDA enabled")
     return torch.AcceleratorError(
         "CUDA error: invalid device ordinal\n"
-        "Search for `cudaErrorInvalidDevice' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for "
-        "more information.\nCUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace "
-        "below might be incorrect.\nFor debugging consider passing CUDA_LAUNCH_BLOCKING=1\n"
+        "Search for `cudaErrorInvalidDevice' in "
+        "https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for more information.\n"
+        "CUDA kernel errors might be asynchronously reported at some other API call, "
+        "so the stacktrace below might be incorrect.\n"
+        "For debugging consider passing CUDA_LAUNCH_BLOCKING=1\n"
         "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n"
     )
 

@@ -12,10 +12,12 @@ _Storage = torch.UntypedStorage
 
 
 def _bytes_of(storage: torch.UntypedStorage) -> torch.Tensor:
-    return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)  # type: ignore[call-overload, no-any-return]  # missing in torch's stubs
+    return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
 
 
-def _copied_to(storage: torch.UntypedStorage, device: torch.device, *, non_blocking: bool = False) -> torch.UntypedStorage:
+def _copied_to(
+    storage: torch.UntypedStorage, device: torch.device, *, non_blocking: bool = False
+) -> torch.UntypedStorage:
     with torch._C._DisableFuncTorch(), torch.no_grad(), torch._C.DisableTorchFunction():
         copy = torch.empty(storage.nbytes(), dtype=torch.uint8, device=device)
         if storage.nbytes():
@@ -34,7 +36,8 @@ def replacements() -> dict[str, Callable[..., Any]]:
         return _copied_to(self, torch.device("cpu")) if self.is_cuda else to_cpu(self)
 
     def on_cuda(self: torch.UntypedStorage, device: Any = None, non_blocking: bool = False) -> Any:
-        return moved(self, device=torch.device("cuda", torch.cuda._utils._get_device_index(device, optional=True)))
+        index = torch.cuda._utils._get_device_index(device, optional=True)
+        return moved(self, device=torch.device("cuda", index), non_blocking=non_blocking)
 
     def moved(self: torch.UntypedStorage, *, device: Any, non_blocking: bool = False) -> Any:
         target = torch.device(device)

@@ -1,16 +1,17 @@
 """Streams and events, and the copies to the host that wait for them.
 
-Every operation of the virtual device is done when it returns, so a stream is only a name. The one thing that may lag is a
-non-blocking copy to pinned host memory, and only on request (`delay_downloads`): its bytes arrive when the host waits for
-them — for the device, the stream, an event recorded after it, or a blocking read on a stream that comes after it. Waiting
-on the device's side (`wait_stream`, `wait_event`) orders streams and lets nothing arrive, as on a real device.
+Every operation of the virtual device is done when it returns, so a stream is only a name. The one thing that may lag
+is a non-blocking copy to pinned host memory, and only on request (`delay_downloads`): its bytes arrive when the host
+waits for them — for the device, the stream, an event recorded after it, or a blocking read on a stream that comes
+after it. Waiting on the device's side (`wait_stream`, `wait_event`) orders streams and lets nothing arrive, as on a
+real device.
 """
 
 import itertools
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import torch
 
@@ -42,7 +43,9 @@ def wait_for_device(device: int | None = None) -> None:
     """What was held back on any stream of `device` (of all devices, if None) arrives."""
     if _delayed:
         with _lock:
-            _arrive([each for each in _delayed if device is None or any(stream[0] == device for stream in each.streams)])
+            _arrive(
+                [each for each in _delayed if device is None or any(stream[0] == device for stream in each.streams)]
+            )
 
 
 def wait_for_stream(stream: tuple[int, int]) -> None:
@@ -88,15 +91,15 @@ _TorchEvent: Any = torch.Event
 _CUDA = 1  # DeviceType::CUDA
 
 
-class Stream(_TorchStream):  # type: ignore[misc]  # Any: torch's stub has another signature
-    """Takes the place of `torch.cuda.Stream`; a `torch.Stream` for C++, which is asked for its device and number only."""
+class Stream(_TorchStream):
+    """Takes the place of `torch.cuda.Stream`; a `torch.Stream` for C++, which asks for device and number."""
 
-    def __new__(cls, device: Any = None, priority: int = 0, **known: int) -> "Stream":
+    def __new__(cls, device: Any = None, priority: int = 0, **known: int) -> Self:
         """`known` are stream_id, device_index and device_type of a stream that exists."""
         if "stream_id" not in known:
             index = torch.cuda._utils._get_device_index(device, optional=True)
             known = {"stream_id": next(_numbers), "device_index": index}
-        self: Stream = super().__new__(cls, **{**known, "device_type": _CUDA})
+        self: Self = super().__new__(cls, **{**known, "device_type": _CUDA})
         self.priority = priority
         self.cuda_stream = self.stream_id
         return self
@@ -133,13 +136,13 @@ class Stream(_TorchStream):  # type: ignore[misc]  # Any: torch's stub has anoth
     def is_capturing(self) -> bool:
         return False
 
-    def __enter__(self) -> "Stream":
-        self._context = torch.cuda.StreamContext(self)  # type: ignore[arg-type]  # this class is torch.cuda.Stream now
-        self._context.__enter__()  # type: ignore[no-untyped-call]  # torch's own has no types
+    def __enter__(self) -> Self:
+        self._context = torch.cuda.StreamContext(self)
+        self._context.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._context.__exit__(*error)  # type: ignore[no-untyped-call]  # as above
+        self._context.__exit__(*error)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Stream) and self._key == other._key
@@ -154,23 +157,26 @@ class Stream(_TorchStream):  # type: ignore[misc]  # Any: torch's stub has anoth
 class ExternalStream(Stream):
     """Takes the place of `torch.cuda.ExternalStream`."""
 
-    def __new__(cls, stream_ptr: int, device: Any = None, **_: Any) -> "ExternalStream":
+    def __new__(cls, stream_ptr: int, device: Any = None, **_: Any) -> Self:
         index = torch.cuda._utils._get_device_index(device, optional=True)
-        return super().__new__(cls, stream_id=stream_ptr, device_index=index)  # type: ignore[return-value]  # of this class
+        return super().__new__(cls, stream_id=stream_ptr, device_index=index)
 
     def __init__(self, stream_ptr: int, device: Any = None, **_: Any) -> None:
         pass
 
 
-class Event(_TorchEvent):  # type: ignore[misc]  # as above
+class Event(_TorchEvent):
     """Takes the place of `torch.cuda.Event`. Times are host times: there is no other clock here."""
 
-    def __new__(cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, **_: Any) -> "Event":
-        self: Event = super().__new__(cls, "cuda", enable_timing=enable_timing, blocking=blocking)
+    _time: float | None
+    _before: list[_Delayed]
+
+    def __new__(cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, **_: Any) -> Self:
+        self: Self = super().__new__(cls, "cuda", enable_timing=enable_timing, blocking=blocking)
         self.enable_timing, self.blocking, self.interprocess = enable_timing, blocking, interprocess
         self.cuda_event = next(_numbers)
-        self._time: float | None = None
-        self._before: list[_Delayed] = []
+        self._time = None
+        self._before = []
         return self
 
     def __init__(self, *_: Any, **__: Any) -> None:
@@ -197,12 +203,12 @@ class Event(_TorchEvent):  # type: ignore[misc]  # as above
         with _lock:
             _arrive(self._before)
 
-    def elapsed_time(self, end_event: "Event") -> float:
+    def elapsed_time(self, end_event: Any) -> float:
         if not (self.enable_timing and end_event.enable_timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self._time is None or end_event._time is None:
             raise ValueError("Both events must be recorded before calculating elapsed time.")
-        return (end_event._time - self._time) * 1e3
+        return float(end_event._time - self._time) * 1e3
 
     def __repr__(self) -> str:
         return "<torch.cuda.Event uninitialized>" if self._time is None else f"<torch.cuda.Event {self.cuda_event:#x}>"
