@@ -8,7 +8,7 @@ from proctorch import virtual
 
 
 @pytest.fixture(autouse=True)
-def device(request: pytest.FixtureRequest) -> Iterator[None]:
+def _virtual_device(request: pytest.FixtureRequest) -> Iterator[None]:
     """On for every test but those marked `off`, which turn it on by themselves or in another process."""
     if request.node.get_closest_marker("off"):
         yield

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from proctorch import wire
 from proctorch.devices import Device
 from proctorch.judge.checks import fail, wide
-from proctorch.judge.grade import Place, Verdict
+from proctorch.judge.grade import Moment, Place, Verdict
 
 if TYPE_CHECKING:
     import torch
@@ -126,6 +126,16 @@ def read_trace(told: Any) -> Trace:
         raise wire.FrameError(f"no trace: {type(error).__name__}") from None
 
 
+def read_moments(told: Any) -> tuple[Moment, ...]:
+    """The memory's moments from the sandbox's plain data. FrameError if it has not the shape of them."""
+    try:
+        if len(told) > _MAX_MOMENTS:
+            raise ValueError("too many")
+        return tuple(Moment(float(seconds), _int(live), _int(failed)) for seconds, live, failed in told)
+    except (TypeError, ValueError) as error:
+        raise wire.FrameError(f"no moments: {type(error).__name__}") from None
+
+
 def _op(name: Any, inputs: Any, output: Any, device: Any, backward: Any, autocast: Any) -> Op:
     output = None if output is None else _str(output)
     return Op(_str(name), tuple(map(_str, inputs)), output, _str(device), bool(backward), bool(autocast))
@@ -147,6 +157,7 @@ def _line(value: Any) -> int | None:
     return None if value is None else _int(value)
 
 
+_MAX_MOMENTS = 1000
 _ABSENT = wire.Opaque("nothing")
 _LARGE = 1 << 63
 
@@ -168,6 +179,8 @@ class Evidence:
     #: The whole traceback or story, for the interviewer.
     detail: str = ""
     traces: dict[str, Trace] = field(default_factory=dict)
+    #: The accelerator's memory as time went by, where it is observed.
+    moments: tuple[Moment, ...] = ()
     seconds: float = 0.0
 
     def trace(self, name: str = "main") -> Trace:

@@ -82,6 +82,38 @@ class Output:
 
 
 @dataclass(frozen=True)
+class Moment:
+    """Bytes live on the accelerator, some seconds after a scenario began. `failed`: bytes asked for in vain, else 0."""
+
+    seconds: float
+    live: int
+    failed: int = 0
+
+
+@dataclass(frozen=True)
+class MemoryRun:
+    """The accelerator's memory while one scenario was played: the one with a failed allocation, or the highest peak."""
+
+    budget: int
+    moments: tuple[Moment, ...]
+
+    @property
+    def peak(self) -> int:
+        return max((moment.live for moment in self.moments), default=0)
+
+
+@dataclass(frozen=True)
+class CopyCount:
+    """Copies of one direction from one line of the candidate's file (None: not from a line of it), and their bytes."""
+
+    source: str
+    target: str
+    line: int | None
+    count: int
+    bytes: int
+
+
+@dataclass(frozen=True)
 class Grade:
     """The result of one job: one submission to one question on one device."""
 
@@ -101,6 +133,10 @@ class Grade:
     stdout: Output = Output()
     stderr: Output = Output()
     seconds: float = 0.0
+    #: Only where the accelerator's memory has a budget and is observed.
+    memory: MemoryRun | None = None
+    #: Between devices, in all scenarios together, as far as the probe looked.
+    copies: tuple[CopyCount, ...] = ()
 
     @property
     def earned(self) -> Fraction:

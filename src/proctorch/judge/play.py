@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from proctorch import wire
 from proctorch.bank.question import Check
 from proctorch.errors import ProctorchError
-from proctorch.judge.evidence import Ended, Evidence, read_trace
-from proctorch.judge.grade import CheckResult, Grade, Outcome, Output, Place, Verdict
+from proctorch.judge.evidence import Ended, Evidence, read_moments, read_trace
+from proctorch.judge.grade import CheckResult, CopyCount, Grade, MemoryRun, Outcome, Output, Place, Verdict
 from proctorch.judge.plan import Job, mix_seed
 from proctorch.judge.supervise import Process, Sandbox, SandboxBroken, Stopped
 from proctorch.judge.verdict import Incident, decide
@@ -18,6 +18,7 @@ from proctorch.judge.verdict import Incident, decide
 #: After so many scenarios that had to be stopped, the rest of a job is not played: each costs its whole time limit.
 _MAX_TIME_OUTS = 2
 _SHOWN = 300
+_MAX_COPIES = 50
 #: Bytes of the virtual accelerator where the question sets no budget.
 _VIRTUAL_MEMORY = 1 << 30
 _FRAME = re.compile(r'File "(.+?)", line (\d{1,9}) in (\S+)')
@@ -71,6 +72,8 @@ class Play:
         self._stdout = self._stderr = Output()
         self._began: float | None = None
         self._results: dict[str, CheckResult] = {}
+        self._memory: MemoryRun | None = None
+        self._copies: dict[tuple[str, str, int | None], tuple[int, int]] = {}
 
     # ------------------------------------------------------------------------------------------------ evidence
 
@@ -100,7 +103,19 @@ class Play:
             evidence = self._read_play(process.ask(request, self.job.question.limits.seconds))
         except Stopped as stopped:
             evidence = self._stopped(stopped)
+        self._observe(evidence)
         return self._noted(replace(evidence, seconds=time.monotonic() - began))
+
+    def _observe(self, evidence: Evidence) -> None:
+        """Keeps for the report what was seen of memory and copies."""
+        for trace in evidence.traces.values():
+            for copy in trace.copies:
+                key = (copy.source, copy.target, copy.line)
+                count, size = self._copies.get(key, (0, 0))
+                self._copies[key] = (count + 1, size + copy.bytes)
+        if self.job.question.budget and evidence.moments:
+            run = MemoryRun(self.job.question.budget, evidence.moments)
+            self._memory = max(self._memory or run, run, key=_telling)
 
     def _loaded(self) -> Process:
         """A process that has loaded the submission. NotPlayed if none can, or if too much time went already."""
@@ -187,12 +202,13 @@ class Play:
         """The evidence in an answer to `play`, whatever it claims to be."""
         try:
             traces = {_checked(str, name): read_trace(told) for name, told in answer["traces"].items()}
+            moments = read_moments(answer["moments"])
             if "raised" not in answer:
-                return Evidence(Ended.ANSWERED, value=answer["value"], traces=traces)
+                return Evidence(Ended.ANSWERED, value=answer["value"], traces=traces, moments=moments)
             told = _told(answer["raised"])
             if not answer["touched"] and not told.frames:
                 return Evidence(Ended.JUDGE, reason=f"the scenario broke: {told.headline}", detail=told.trace)
-            return replace(self._raised(told, ""), traces=traces)
+            return replace(self._raised(told, ""), traces=traces, moments=moments)
         except (TypeError, ValueError, KeyError, AttributeError, wire.FrameError) as error:
             return _garbled(error)
 
@@ -254,6 +270,8 @@ class Play:
             stdout=self._stdout,
             stderr=self._stderr,
             seconds=0.0 if self._began is None else time.monotonic() - self._began,
+            memory=self._memory,
+            copies=tuple(CopyCount(*which, *how_many) for which, how_many in list(self._copies.items())[:_MAX_COPIES]),
         )
 
     def close(self) -> None:
@@ -267,6 +285,11 @@ class Play:
         process.close()
         self._stdout = _joined(self._stdout, process.stdout)
         self._stderr = _joined(self._stderr, process.stderr)
+
+
+def _telling(run: MemoryRun) -> tuple[bool, int]:
+    """The larger, the more there is to see: a failed allocation before a high peak."""
+    return any(moment.failed for moment in run.moments), run.peak
 
 
 def shorten(text: str) -> str:

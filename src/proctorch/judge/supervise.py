@@ -85,8 +85,8 @@ class NoVirtualDevice(Exception):
 class Sandbox:
     """The judge's handle on a fork server, which plays any number of jobs. A context manager.
 
-    It starts at once and is waited for when the first job needs it. With `virtual`, a second fork server splits off from
-    it, for jobs on the virtual accelerator. `preload` names modules to import before that.
+    It starts at once and is waited for when the first job needs it. With `virtual`, a second fork server splits off,
+    for jobs on the virtual accelerator. `preload` names modules to import before that.
     """
 
     def __init__(self, preload: Sequence[str] = (), *, virtual: bool = False) -> None:

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import PurePosixPath
 
+from markupsafe import Markup
+
 from proctorch import templating
-from proctorch.judge.grade import CheckResult, Grade, Outcome, Output, Place, Verdict, show_points
+from proctorch.judge.grade import CheckResult, Grade, MemoryRun, Outcome, Output, Place, Verdict, show_points
+from proctorch.report import plots
 from proctorch.report.report import AskedQuestion, Attempt, Audience, Environment, Report, show_percent
 
 #: Characters shown of one long text: its head and its tail. The JSON report has the whole.
@@ -107,6 +110,17 @@ class _Note:
 
 
 @dataclass(frozen=True)
+class _Copies:
+    """Copies between devices of one direction from one line."""
+
+    source: str
+    target: str
+    count: int
+    size: str
+    place: Place | None
+
+
+@dataclass(frozen=True)
 class _Job:
     """One grade."""
 
@@ -117,6 +131,10 @@ class _Job:
     seconds: str
     reason: str
     streams: tuple[_Stream, ...]
+    #: The memory timeline as SVG, and what it shows in words; empty where there is none.
+    plot: Markup
+    plotted: str
+    copies: tuple[_Copies, ...]
 
 
 @dataclass(frozen=True)
@@ -202,7 +220,7 @@ def _work(attempt: Attempt, asked: AskedQuestion, anchor: str) -> _Work:
         anchor=anchor,
         submission=attempt.submission,
         file=PurePosixPath(attempt.submission.replace("\\", "/")).name,
-        jobs=tuple(map(_job, attempt.grades)),
+        jobs=tuple(_job(grade, f"{anchor}-j{number}") for number, grade in enumerate(attempt.grades)),
         total=show_points(attempt.earned, attempt.possible) if len(attempt.grades) > 1 else "",
         rows=rows,
         source=shown,
@@ -231,7 +249,7 @@ def _shown_source(source: str) -> str:
     return "\n".join(lines[:_SOURCE_LINES])
 
 
-def _job(grade: Grade) -> _Job:
+def _job(grade: Grade, anchor: str) -> _Job:
     return _Job(
         device=grade.device,
         real=grade.real,
@@ -240,7 +258,34 @@ def _job(grade: Grade) -> _Job:
         seconds=f"{grade.seconds:.2f} s" if grade.seconds else "",
         reason=_line(grade.reason),
         streams=tuple(_streams(grade)),
+        plot=Markup(plots.memory_timeline(grade.memory, anchor)) if grade.memory else Markup(),  # noqa: S704 - numbers
+        plotted=_plotted(grade.memory) if grade.memory else "",
+        copies=tuple(
+            _Copies(
+                source=each.source,
+                target=each.target,
+                count=each.count,
+                size=_size(each.bytes),
+                place=None if each.line is None else Place(each.line, ""),
+            )
+            for each in grade.copies
+        ),
     )
+
+
+def _plotted(run: MemoryRun) -> str:
+    """The memory timeline for who cannot see it."""
+    failed = [moment for moment in run.moments if moment.failed]
+    text = f"Live memory of the device: peak {_size(run.peak)} of a budget of {_size(run.budget)}"
+    return f"{text}; {len(failed)} failed allocations, the first of {_size(failed[0].failed)}" if failed else text
+
+
+def _size(count: int) -> str:
+    """Bytes for people."""
+    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} B"
 
 
 def _streams(grade: Grade) -> Iterable[_Stream]:

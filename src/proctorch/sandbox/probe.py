@@ -30,6 +30,8 @@ class Probe:
     def __init__(self, candidate_file: str) -> None:
         self._file = candidate_file
         self.traces: dict[str, dict[str, Any]] = {}
+        #: Seconds, live bytes, bytes asked for in vain: the accelerator's memory, where it is observed.
+        self.moments: list[list[Any]] = []
 
     @contextlib.contextmanager
     def watch(self, name: str = "main") -> Iterator[None]:

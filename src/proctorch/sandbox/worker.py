@@ -10,8 +10,10 @@ import random
 import signal
 import sys
 import tempfile
+import time
 import types
 import warnings
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import torch
@@ -20,6 +22,7 @@ from proctorch import wire
 from proctorch.sandbox import confine, probe
 
 _MIB = 1 << 20
+_MAX_MOMENTS = 300
 #: What autocast computes in, by device type, before anybody has changed it.
 _AUTOCAST_DTYPES = {device_type: torch.get_autocast_dtype(device_type) for device_type in ("cpu", "cuda")}
 
@@ -36,10 +39,10 @@ def serve(
 ) -> NoReturn:
     """Answers requests until there are no more; never returns to the zygote's code.
 
-    `requests` and `answers` are descriptors of frames, `work` the job's own folder, `memory` bytes or None, `virtual` the
-    bytes of the virtual accelerator, or None for a torch without a trace of it. The first answer, to no request, says
-    which limits hold. To `whereabouts` goes a traceback when the judge asks for one with SIGUSR2, before it ends a process
-    that takes too long, and when the process dies of a fault such as SIGSEGV.
+    `requests` and `answers` are descriptors of frames, `work` the job's own folder, `memory` bytes or None, `virtual`
+    the bytes of the virtual accelerator, or None for a torch without a trace of it. The first answer, to no request,
+    says which limits hold. To `whereabouts` goes a traceback when the judge asks for one with SIGUSR2, before it ends a
+    process that takes too long, and when the process dies of a fault such as SIGSEGV.
     """
     faulthandler.enable(file=whereabouts, all_threads=False)
     faulthandler.register(signal.SIGUSR2, file=whereabouts, all_threads=False)
@@ -47,7 +50,7 @@ def serve(
     os.environ["TMPDIR"] = os.environ["HOME"] = work
     tempfile.tempdir = work  # an import before the fork has cached another one
     limits = confine.apply(memory=memory, zygote=zygote)
-    # A fork leaves torch's thread pool to be made anew by whoever asks first (caffe2/utils/threadpool/pthreadpool.cc). Two
+    # A fork leaves torch's thread pool to be made anew by whoever asks first (pthreadpool.cc in caffe2/utils). Two
     # threads of the autograd engine that ask at once abort the process, so it is asked for here.
     torch.set_num_threads(1)
     if virtual is not None:
@@ -165,18 +168,50 @@ class _Job:
             if device.type == "cuda" and request["budget"] and not self._virtual:
                 total = torch.cuda.get_device_properties(device).total_memory
                 torch.cuda.set_per_process_memory_fraction(min(1.0, request["budget"] / total), device)
-            value = scenario(self._candidate, device, seen, **request["inputs"])
+            with self._observed(seen):
+                value = scenario(self._candidate, device, seen, **request["inputs"])
             if device.type == "cuda":
                 torch.cuda.synchronize()  # an asynchronous fault belongs to this scenario, not to the next
         except BaseException as error:  # noqa: BLE001 - sys.exit() included
             told = self._error(error)
-            return {"raised": told, "touched": self._candidate.touched, "traces": seen.traces}
-        return {"value": value, "traces": seen.traces}
+            return {
+                "raised": told,
+                "touched": self._candidate.touched,
+                "traces": seen.traces,
+                "moments": seen.moments,
+            }
+        return {"value": value, "traces": seen.traces, "moments": seen.moments}
+
+    @contextlib.contextmanager
+    def _observed(self, seen: probe.Probe) -> Iterator[None]:
+        """Notes the memory of the virtual accelerator as time goes by."""
+        if not self._virtual:
+            yield
+            return
+        from proctorch.virtual import record_timeline, timeline  # noqa: PLC0415 - see `serve`
+
+        began = time.perf_counter()
+        try:
+            with record_timeline():
+                yield
+        finally:
+            moments = [[each.seconds - began, each.live, each.size if each.failed else 0] for each in timeline()]
+            seen.moments = _thinned(moments)
 
     def _error(self, error: BaseException) -> dict[str, Any]:
         text = str(error) if type(error) is RuntimeError else ""
         out_of_memory = isinstance(error, MemoryError) or "DefaultCPUAllocator: can't allocate memory" in text
         return probe.describe_error(error, self._file) | {"out_of_memory": out_of_memory, "trace": _trace(error)}
+
+
+def _thinned(moments: list[list[Any]]) -> list[list[Any]]:
+    """At most some hundred of them: the highest of each stretch of time, and every failure up to a number."""
+    if len(moments) <= _MAX_MOMENTS:
+        return moments
+    step = -(-len(moments) // _MAX_MOMENTS)
+    highest = [max(moments[at : at + step], key=lambda each: each[1]) for at in range(0, len(moments), step)]
+    failures = [each for each in moments if each[2]][:_MAX_MOMENTS]
+    return sorted([each for each in highest if not each[2]] + failures, key=lambda each: each[0])
 
 
 def _entry(module: types.ModuleType, name: str, parameters: list[list[Any]]) -> dict[str, Any]:
@@ -234,7 +269,9 @@ def _encode(answer: dict[str, Any]) -> bytes:
         return wire.encode(answer, opaque=True)
     except wire.FrameError as error:
         told: dict[str, Any] = {"types": [], "message": f"the answer is too large: {error}", "frames": [], "line": None}
-        return wire.encode({"id": answer["id"], "raised": told, "touched": True, "traces": {}, "functions": []})
+        return wire.encode(
+            {"id": answer["id"], "raised": told, "touched": True, "traces": {}, "moments": [], "functions": []}
+        )
 
 
 def _flush() -> None:

@@ -3,10 +3,11 @@
     python -I -m proctorch.sandbox.zygote CONTROL VIRTUAL WORK [MODULE…]
 
 CONTROL is the descriptor of a stream socket to the judge, WORK a folder for the jobs' folders, each MODULE something
-slow to import before the first job. VIRTUAL is the descriptor of a second such socket, or `-`: for it a second fork server
-splits off, whose jobs have the virtual accelerator and whose torch has been made ready for it. The judge sends one line of JSON for a job, with five descriptors (requests,
-answers, stdout, stderr, whereabouts). It is told when the process has started and, once nothing of it is left, how it
-ended.
+slow to import before the first job. VIRTUAL is the descriptor of a second such socket, or `-`: for it a second fork
+server splits off, whose jobs have the virtual accelerator and whose torch has been made ready for it.
+
+The judge sends one line of JSON for a job, with five descriptors (requests, answers, stdout, stderr, whereabouts). It
+is told when the process has started and, once nothing of it is left, how it ended.
 """
 
 import contextlib

@@ -18,7 +18,7 @@ def enable(memory: Memory = None, devices: int | None = None) -> None:
     """Turns the virtual device on, for the whole process.
 
     `memory` is what each device has: '256MiB', a number of bytes, or a sequence with one such size for each device; 8 GiB
-    if it is not given. `devices` is how many there are, 1 to 8. ValueError for a size or number that is none, RuntimeError
+    if it is not given. `devices` is how many there are, 1 to 4. ValueError for a size or number that is none, RuntimeError
     if the device is on already, Unsupported where there cannot be one.
     """
     budgets = _budgets(memory, devices)
@@ -55,10 +55,13 @@ def register() -> None:
     reason = unsupported()
     if reason is not None:
         raise Unsupported(reason)
-    install.install()
-    reason = selftest.failure()
-    if reason is not None:
-        raise Unsupported(reason)
+    try:
+        install.install()
+    except (OSError, LookupError) as error:
+        raise Unsupported(f"the virtual device cannot be made: {error}") from None
+    failed = selftest.failure()
+    if failed is not None:
+        raise Unsupported(failed)
 
 
 def is_enabled() -> bool:

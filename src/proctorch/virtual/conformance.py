@@ -147,9 +147,7 @@ def _to_device(values: Any) -> Any:
             return torch.device("cuda") if isinstance(tensor, (str, torch.device)) and str(tensor) == "cpu" else tensor
         if not tensor.is_leaf or tensor.layout is not torch.strided or tensor.is_conj() or tensor.is_neg():
             return tensor.detach().cuda().requires_grad_(tensor.requires_grad) if tensor.is_leaf else tensor.cuda()
-        storage = torch.empty(0, dtype=tensor.dtype).set_(
-            tensor.untyped_storage()
-        )  # all of it, and the same place in it
+        storage = torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage())  # all of it, and the same place in it
         moved = storage.cuda().as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
         return moved.detach().requires_grad_(tensor.requires_grad)
 
@@ -197,9 +195,7 @@ def main() -> None:
                 known += reason is not None
                 say(f"  {'known' if reason else 'DIFFERS'}: {result.name}: {reason or result.difference}\n")
                 sys.stdout.flush()
-        say(
-            f"  {equal} of {len(chosen)} entries equal, {known} known to differ; {empty} of the equal ones have no sample for the CPU\n"
-        )
+        say(f"  {equal} of {len(chosen)} entries equal, {known} known to differ; {empty} of the equal ones have no sample for the CPU\n")
     sys.exit(0 if equal + known == len(chosen) else 1)
 
 

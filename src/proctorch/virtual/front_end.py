@@ -21,6 +21,7 @@ _undo: list[tuple[Any, str, Any]] = []
 
 def put_in_place(budgets: list[int]) -> None:
     """Shows as many devices as there are budgets."""
+    state.mend_thread_pool()
     state.set_device_count(len(budgets))
     for device, budget in zip(memory.devices, budgets, strict=False):
         device.budget = budget
@@ -46,6 +47,8 @@ def put_in_place(budgets: list[int]) -> None:
     _replace(torch.backends.cudnn, "is_acceptable", _no)  # it would warn that there is no cuDNN
     _replace(sys.modules["torch.cuda.nccl"], "is_available", _no)  # it would warn that there is no NCCL
     _replace(torch, "Generator", generators.Generator)
+    _replace(torch, "Stream", streams.AnyStream)
+    _replace(torch, "Event", streams.AnyEvent)
     for name, function in storages.replacements().items():
         _replace(torch.UntypedStorage, name, function)
     hidden = sys.modules["torch.cuda.memory"]

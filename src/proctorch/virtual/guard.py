@@ -13,29 +13,28 @@ _CUDA = 1  # DeviceType::CUDA, c10/core/DeviceType.h
 _DEVICE_TYPES = 21
 
 
-def install(natives: Natives) -> object:
-    """Puts the guard in CUDA's place, for as long as the process lives. Returns what must be kept."""
-    slots = {
-        "type": natives.one,
-        "exchangeDevice": natives.exchange_device,
-        "getDevice": natives.current_device,
-        "setDevice": natives.set_device,
-        "uncheckedSetDevice": natives.set_device,
-        "getStream": natives.default_stream,
-        "getDefaultStream": natives.default_stream,
-        "getStreamFromGlobalPool": natives.default_stream,
-        "getNewStream": natives.default_stream,
-        "exchangeStream": natives.default_stream,
-        "deviceCount": natives.most_devices,
-        "queryEvent": natives.one,
-        "queryStream": natives.one,
-        "elapsedTime": natives.nothing_elapsed,
-    }
-    # Whatever else is asked (record, block, synchronize…) has nothing to do here: every operation is done when it returns.
-    table = VTable(virtual_functions("c10/core/impl/DeviceGuardImplInterface.h"), slots, default=natives.zero)
-    guard = ctypes.c_void_p(table.address)
-    _registry()[_CUDA] = ctypes.addressof(guard)
-    return table, guard
+class Guard:
+    """Must be kept for as long as the process lives, once installed."""
+
+    def __init__(self, natives: Natives) -> None:
+        slots = {
+            "type": natives.one,
+            "exchangeDevice": natives.exchange_device,
+            "getDevice": natives.current_device,
+            "deviceCount": natives.most_devices,
+            "elapsedTime": natives.nothing_elapsed,
+            **dict.fromkeys(("setDevice", "uncheckedSetDevice"), natives.set_device),
+            **dict.fromkeys(("getStream", "getDefaultStream", "exchangeStream"), natives.default_stream),
+            **dict.fromkeys(("getStreamFromGlobalPool", "getNewStream"), natives.default_stream),
+            **dict.fromkeys(("queryEvent", "queryStream"), natives.one),
+        }
+        # What else is asked (record, block, synchronize…) has nothing to do: every operation is done when it returns.
+        self._table = VTable(virtual_functions("c10/core/impl/DeviceGuardImplInterface.h"), slots, default=natives.zero)
+        self._object = ctypes.c_void_p(self._table.address)
+
+    def install(self) -> None:
+        """Puts the guard in CUDA's place."""
+        _registry()[_CUDA] = ctypes.addressof(self._object)
 
 
 def is_taken() -> bool:

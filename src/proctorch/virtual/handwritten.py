@@ -31,9 +31,7 @@ _call = Callable[..., Any]
 # Memory. What does not fit must fail before the host is asked for it.
 
 
-def empty(
-    size: Sequence[int], *, dtype: Any = None, layout: Any = None, device: Any = None, **options: Any
-) -> torch.Tensor:
+def empty(size: Sequence[int], *, dtype: Any = None, layout: Any = None, device: Any = None, **options: Any) -> torch.Tensor:
     options.pop("pin_memory", None)
     index = state.index_of(device)
     dtype = dtype or torch.get_default_dtype()

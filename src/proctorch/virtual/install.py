@@ -4,25 +4,32 @@ import warnings
 
 import torch
 
-from proctorch.virtual import guard, handwritten, kernels, state, views
+from proctorch.virtual import generators, guard, handwritten, kernels, state, views
 from proctorch.virtual.hooks import Hooks
 from proctorch.virtual.native import Natives
 from proctorch.virtual.pinned import PinnedMemory
 
 #: Composed of several operations unless they have a kernel, which would be slow.
 _WHOLE = ("clone", "_foreach_", "_fused_")
+_KEYS = ("CPU", "CUDA", "CompositeExplicitAutogradNonFunctional")
 
 
 def install() -> None:
-    """Makes this process able to have a virtual device. It changes nothing that code on the CPU could notice."""
+    """Makes this process able to have a virtual device. It changes nothing that code on the CPU could notice.
+
+    OSError or LookupError, before anything is changed, if this torch is not as expected.
+    """
     natives = Natives()
     pinned = PinnedMemory()
-    keep: list[object] = [guard.install(natives)]
     hooks = Hooks(natives, pinned_allocator=pinned.allocator, is_pinned=pinned.question)
+    device_guard = guard.Guard(natives)
+    if not (pinned.works and generators.works()):
+        raise LookupError(f"torch {torch.__version__} lays out its allocators or generators differently")
+    device_guard.install()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "Overriding a previously registered kernel": on a build with CUDA, on purpose
-        keep += _install_kernels()
-    state.register(state.Machinery(natives, pinned, hooks, keep))
+        libraries = _install_kernels()
+    state.register(state.Machinery(natives, pinned, hooks, [device_guard, *libraries]))
 
 
 def _install_kernels() -> list[object]:
@@ -33,17 +40,14 @@ def _install_kernels() -> list[object]:
     add = library.m.impl  # type: ignore[union-attr]  # not destroyed: `Library.impl` would keep a record of each
     for name, kernel in by_hand.items():
         add(name, "CUDA", kernel, False)
-    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
-    for qualified in torch._C._dispatch_get_all_op_names():
-        name = qualified.removeprefix("aten::")
-        if name != qualified and name not in by_hand and _wants_kernel(qualified, name, has_kernel):
-            base, _, overload = qualified.partition(".")
-            add(name, "CUDA", kernels.kernel_for(base, overload), False)
+    for name in _wanted() - by_hand.keys():
+        base, _, overload = name.partition(".")
+        add(name, "CUDA", kernels.kernel_for(f"aten::{base}", overload), False)
     return [catch_all, library]
 
 
-def _wants_kernel(qualified: str, name: str, has_kernel: object) -> bool:
-    assert callable(has_kernel)
-    return name.startswith(_WHOLE) or any(
-        has_kernel(qualified, key) for key in ("CPU", "CUDA", "CompositeExplicitAutogradNonFunctional")
-    )
+def _wanted() -> set[str]:
+    """The operations that get a kernel of their own, without their namespace. See `kernels`."""
+    names = {name for key in _KEYS for name in torch._C._dispatch_get_registrations_for_dispatch_key(key)}
+    names |= {name for name in torch._C._dispatch_get_all_op_names() if name[6:].startswith(_WHOLE)}
+    return {name[6:] for name in names if name.startswith("aten::")}

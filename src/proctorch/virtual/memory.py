@@ -21,6 +21,8 @@ from typing import Any
 
 import torch
 
+from proctorch.virtual.native import MOST_DEVICES
+
 _BLOCK = 512
 _SMALL_SEGMENT, _LARGE_SEGMENT, _SMALL = 2 << 20, 20 << 20, 1 << 20
 _LOG_LIMIT = 100_000
@@ -68,12 +70,12 @@ def parse_size(size: object) -> int:
 
 def parse_budgets(memory: object, devices: int | None) -> list[int]:
     """The budget of each device. `memory` is one size for all, or a sequence with one for each."""
-    if devices is not None and (not isinstance(devices, int) or isinstance(devices, bool) or not 1 <= devices <= 8):
-        raise ValueError(f"the number of virtual devices is 1 to 8, not {devices!r}")
+    if devices is not None and (not isinstance(devices, int) or isinstance(devices, bool) or not 1 <= devices <= MOST_DEVICES):
+        raise ValueError(f"the number of virtual devices is 1 to {MOST_DEVICES}, not {devices!r}")
     if isinstance(memory, Sequence) and not isinstance(memory, (str, bytes)):
         budgets = [parse_size(each) for each in memory]
-        if not 1 <= len(budgets) <= 8 or (devices is not None and len(budgets) != devices):
-            raise ValueError(f"{len(budgets)} memory sizes for {devices if devices is not None else '1 to 8'} devices")
+        if not 1 <= len(budgets) <= MOST_DEVICES or (devices is not None and len(budgets) != devices):
+            raise ValueError(f"{len(budgets)} memory sizes for {devices if devices is not None else f'1 to {MOST_DEVICES}'} devices")
         return budgets
     return [DEFAULT_BUDGET if memory is None else parse_size(memory)] * (devices or 1)
 
@@ -215,12 +217,7 @@ class Device:
             return {
                 **dict.fromkeys(counts, 0),
                 **{"num_ooms": self.failures, "max_split_size": -1},
-                **{
-                    "allocation": blocks,
-                    "active": blocks,
-                    "segment": _stat(0, 0, 0, 0),
-                    "inactive_split": _stat(0, 0, 0, 0),
-                },
+                **{"allocation": blocks, "active": blocks, "segment": _stat(0, 0, 0, 0), "inactive_split": _stat(0, 0, 0, 0)},
                 **{"allocated_bytes": used, "active_bytes": used, "requested_bytes": used, "reserved_bytes": reserved},
                 **{"inactive_split_bytes": _stat(0, 0, 0, 0)},
                 **{"oversize_allocations": nothing, "oversize_segments": nothing},
@@ -242,4 +239,4 @@ def _text(size: int) -> str:
 #: The timeline, when it is recorded; of all devices.
 timeline: deque[Moment] = deque(maxlen=_LOG_LIMIT)
 #: All devices there can ever be: a tensor may outlive the device it was made on.
-devices = [Device(index, timeline) for index in range(8)]
+devices = [Device(index, timeline) for index in range(MOST_DEVICES)]

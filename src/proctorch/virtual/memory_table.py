@@ -80,9 +80,7 @@ def names(device: str) -> dict[str, Any]:
 def live_bytes(expression: str, device: str) -> int:
     """How many more bytes are live on `device` while the result of the expression is held."""
     known = names(device)
-    if (
-        "@" in expression or "m(" in expression
-    ):  # a real device keeps a workspace for the first product, which is not meant
+    if "@" in expression or "m(" in expression:  # a real device keeps a workspace for the first product, which is not meant
         known["x"][:, :256] @ known["m"][0].weight
     gc.collect()
     before = torch.cuda.memory_allocated(device)

@@ -21,6 +21,8 @@ import torch
 _LIBC: Any = ctypes.CDLL(None, use_errno=True)
 _PAGE = mmap.PAGESIZE
 _RELATIVE = 2  # a vtable is preceded by two words, "offset to top" and the type information
+#: The most devices there can be. torch is told this number: its first backward makes a thread for each, once.
+MOST_DEVICES = 4
 _TORCH = Path(torch.__file__).parent
 
 
@@ -74,9 +76,6 @@ class Natives:
     `pthread_setspecific`, which C and Python can both reach.
     """
 
-    #: What devices torch may ask for. Backward makes one thread for each, once, so it is told the most there can be.
-    MOST_DEVICES = 8
-
     def __init__(self) -> None:
         key = ctypes.c_uint()
         if _LIBC.pthread_key_create(ctypes.byref(key), None):
@@ -91,7 +90,7 @@ class Natives:
         self.zero = code.add("31C0 31D2 C3")  # xor eax,eax; xor edx,edx; ret: false, null, "nothing to do"
         self.one = code.add("B801000000 C3")  # mov eax,1; ret: true, and DeviceType::CUDA
         self.nothing_elapsed = code.add("0F57C0 C3")  # xorps xmm0,xmm0; ret: 0.0
-        self.most_devices = code.add("B8", half(self.MOST_DEVICES), "C3")
+        self.most_devices = code.add("B8", half(MOST_DEVICES), "C3")
         self.count = code.add("48B8", word(ctypes.addressof(self.device_count)), "8B00 C3")  # mov eax,[count]; ret
         self.default_stream = code.add("89F0 31D2 C3")  # mov eax,esi; xor edx,edx; ret: the asked device's stream 0
         self.current_index = code.add("4883EC08", *get, "4883C408 C3")  # sub rsp,8 … add rsp,8; ret

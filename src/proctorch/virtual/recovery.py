@@ -30,9 +30,7 @@ def run_again(
             warnings.simplefilter("ignore")  # that a result is resized has been said in the first attempt
             return operation.call(CPU_KERNELS, *host, **{**kwargs, **fresh})
     if "can't allocate memory" in text:
-        raise torch.OutOfMemoryError(
-            "CUDA out of memory. (The host of the virtual device has no memory left.)"
-        ) from None
+        raise torch.OutOfMemoryError("CUDA out of memory. (The host of the virtual device has no memory left.)") from None
     raise error
 
 

@@ -26,7 +26,8 @@ class Machinery:
 class _State:
     machinery: Machinery | None = None
     devices: int = 0  # that can be seen now; 0 is off
-    forked: bool = False  # this is the child of a process that had used the device
+    child: bool = False  # this process was forked, and nothing has been done about it
+    forked: bool = False  # … from one that had used the device
 
 
 _state = _State()
@@ -74,7 +75,7 @@ def index_of(device: torch.device | None) -> int:
 
     torch's C++ asks for lazy initialisation once for a process, and the device may be turned on more often than that.
     """
-    if _state.devices and not torch.cuda._initialized:
+    if _state.devices and (_state.forked or not torch.cuda._initialized):
         torch.cuda._lazy_init()
     if device is None or device.index is None:
         if not _state.devices:
@@ -98,9 +99,23 @@ def no_such_device() -> Exception:
     )
 
 
+def mend_thread_pool() -> None:
+    """In a forked child: makes torch replace its thread pool now, in one thread.
+
+    A pool that came through a fork is replaced at the next use (`caffe2/utils/threadpool/pthreadpool-cpp.cc`) without a
+    lock, and the first backward on a device starts several threads that use it at once: the process would be ended.
+    """
+    if _state.child:
+        torch.set_num_threads(torch.get_num_threads())
+        _state.child = False
+
+
 def _after_fork() -> None:
-    if _state.devices and torch.cuda._initialized:
-        _state.forked = True
+    _state.child = True
+    if _state.devices:
+        mend_thread_pool()
+        if torch.cuda._initialized:
+            _state.forked = True
 
 
 os.register_at_fork(after_in_child=_after_fork)

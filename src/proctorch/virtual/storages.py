@@ -15,9 +15,7 @@ def _bytes_of(storage: torch.UntypedStorage) -> torch.Tensor:
     return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)  # type: ignore[call-overload, no-any-return]  # missing in torch's stubs
 
 
-def _copied_to(
-    storage: torch.UntypedStorage, device: torch.device, *, non_blocking: bool = False
-) -> torch.UntypedStorage:
+def _copied_to(storage: torch.UntypedStorage, device: torch.device, *, non_blocking: bool = False) -> torch.UntypedStorage:
     with torch._C._DisableFuncTorch(), torch.no_grad(), torch._C.DisableTorchFunction():
         copy = torch.empty(storage.nbytes(), dtype=torch.uint8, device=device)
         if storage.nbytes():

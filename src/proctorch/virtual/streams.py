@@ -42,9 +42,7 @@ def wait_for_device(device: int | None = None) -> None:
     """What was held back on any stream of `device` (of all devices, if None) arrives."""
     if _delayed:
         with _lock:
-            _arrive(
-                [each for each in _delayed if device is None or any(stream[0] == device for stream in each.streams)]
-            )
+            _arrive([each for each in _delayed if device is None or any(stream[0] == device for stream in each.streams)])
 
 
 def wait_for_stream(stream: tuple[int, int]) -> None:
@@ -85,24 +83,26 @@ def select(device: int, number: int) -> None:
     _selected.streams[device] = number
 
 
-class Stream:
-    """Takes the place of `torch.cuda.Stream`."""
+_TorchStream: Any = torch.Stream
+_TorchEvent: Any = torch.Event
+_CUDA = 1  # DeviceType::CUDA
 
-    device_type = 1  # DeviceType::CUDA, as in torch
 
-    def __init__(self, device: Any = None, priority: int = 0, **known: int) -> None:
+class Stream(_TorchStream):  # type: ignore[misc]  # Any: torch's stub has another signature
+    """Takes the place of `torch.cuda.Stream`; a `torch.Stream` for C++, which is asked for its device and number only."""
+
+    def __new__(cls, device: Any = None, priority: int = 0, **known: int) -> "Stream":
         """`known` are stream_id, device_index and device_type of a stream that exists."""
-        if "stream_id" in known:
-            self.device_index, self.stream_id = known["device_index"], known["stream_id"]
-        else:
-            self.device_index = torch.cuda._utils._get_device_index(device, optional=True)
-            self.stream_id = next(_numbers)
+        if "stream_id" not in known:
+            index = torch.cuda._utils._get_device_index(device, optional=True)
+            known = {"stream_id": next(_numbers), "device_index": index}
+        self: Stream = super().__new__(cls, **{**known, "device_type": _CUDA})
         self.priority = priority
         self.cuda_stream = self.stream_id
+        return self
 
-    @property
-    def device(self) -> torch.device:
-        return torch.device("cuda", self.device_index)
+    def __init__(self, device: Any = None, priority: int = 0, **known: int) -> None:
+        pass
 
     @property
     def _key(self) -> tuple[int, int]:
@@ -154,36 +154,30 @@ class Stream:
 class ExternalStream(Stream):
     """Takes the place of `torch.cuda.ExternalStream`."""
 
-    def __init__(self, stream_ptr: int, device: Any = None, **_: Any) -> None:
+    def __new__(cls, stream_ptr: int, device: Any = None, **_: Any) -> "ExternalStream":
         index = torch.cuda._utils._get_device_index(device, optional=True)
-        super().__init__(stream_id=stream_ptr, device_index=index)
+        return super().__new__(cls, stream_id=stream_ptr, device_index=index)  # type: ignore[return-value]  # of this class
+
+    def __init__(self, stream_ptr: int, device: Any = None, **_: Any) -> None:
+        pass
 
 
-class Event:
+class Event(_TorchEvent):  # type: ignore[misc]  # as above
     """Takes the place of `torch.cuda.Event`. Times are host times: there is no other clock here."""
 
-    def __init__(
-        self,
-        enable_timing: bool = False,
-        blocking: bool = False,
-        interprocess: bool = False,
-        external: bool = False,
-        **_: Any,
-    ) -> None:
-        self.enable_timing, self.blocking, self.interprocess, self.external = (
-            enable_timing,
-            blocking,
-            interprocess,
-            external,
-        )
+    def __new__(cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, **_: Any) -> "Event":
+        self: Event = super().__new__(cls, "cuda", enable_timing=enable_timing, blocking=blocking)
+        self.enable_timing, self.blocking, self.interprocess = enable_timing, blocking, interprocess
         self.cuda_event = next(_numbers)
-        self.device = torch.device("cuda")
         self._time: float | None = None
         self._before: list[_Delayed] = []
+        return self
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
 
     def record(self, stream: Stream | None = None) -> None:
         key = current(torch.cuda.current_device()) if stream is None else stream._key
-        self.device = torch.device("cuda", key[0])
         with _lock:
             self._before = [each for each in _delayed if key in each.streams]
         self._time = time.perf_counter()
@@ -212,3 +206,33 @@ class Event:
 
     def __repr__(self) -> str:
         return "<torch.cuda.Event uninitialized>" if self._time is None else f"<torch.cuda.Event {self.cuda_event:#x}>"
+
+
+class _Replacement(type):
+    """A class that makes ours for cuda and torch's own for other devices, and knows both as its instances."""
+
+    original: Any
+    ours: Any
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, cls.original)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls.original)
+
+    def __call__(cls, device: Any = None, **options: Any) -> Any:
+        if device is None or torch.device(device).type == "cuda":
+            return cls.ours(**options) if cls.ours is Event or "stream_id" in options else cls.ours(device, **options)
+        return cls.original(device, **options)
+
+
+class AnyStream(metaclass=_Replacement):
+    """Takes the place of `torch.Stream`."""
+
+    original, ours = _TorchStream, Stream
+
+
+class AnyEvent(metaclass=_Replacement):
+    """Takes the place of `torch.Event`."""
+
+    original, ours = _TorchEvent, Event

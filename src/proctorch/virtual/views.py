@@ -18,16 +18,7 @@ def kernels() -> dict[str, Callable[..., torch.Tensor]]:
     return {name: functools.partial(_redispatch(name), CPU_KERNELS) for name in _VIEWS}
 
 
-_VIEWS = (
-    "as_strided",
-    "as_strided_",
-    "view",
-    "view.dtype",
-    "_reshape_alias",
-    "unfold",
-    "view_as_real",
-    "view_as_complex",
-)
+_VIEWS = ("as_strided", "as_strided_", "view", "view.dtype", "_reshape_alias", "unfold", "view_as_real", "view_as_complex")
 
 
 def _redispatch(name: str) -> Any:
