@@ -6,7 +6,7 @@ import torch
 from proctorch.judge.checks import close, require
 
 #: How far a result may be off, relative to its own length.
-RELATIVE = {"float64": 1e-10, "float32": 1e-3, "bfloat16": 5e-2}
+RELATIVE = {"float64": 1e-10, "float32": 1e-3, "bfloat16": 5e-2, "float16": 1e-2}
 #: Bytes on the CPU that a few numbers explain, and a tensor of all positions does not.
 FEW = 64
 
@@ -109,8 +109,10 @@ def test_nothing_is_born_on_the_cpu(run, shared_seed):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "bfloat16"])
-def test_the_dtype_follows(run, shared_seed, dtype):
+def test_the_dtype_follows(run, shared_seed, device, dtype):
     """An encoder in another dtype gives a right result in it."""
+    if dtype == "float64" and device.type == "mps":  # which has none
+        dtype = "float16"
     given = task(shared_seed)
     seen = run("encode", **given, dtype=dtype)
     same(seen, ["results", 0], encoded(wide(given), given["tokens"]), f"the result in {dtype}", dtype=dtype)

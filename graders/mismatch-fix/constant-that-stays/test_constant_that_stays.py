@@ -7,7 +7,7 @@ from proctorch.judge.checks import close, require
 
 #: How far a result may be off: in float32 by the order of operations, in the halves by their rounding.
 FLOAT32 = {"rtol": 1e-5, "atol": 1e-5}
-RELATIVE = {"float64": 1e-6, "bfloat16": 3e-2}
+RELATIVE = {"float64": 1e-6, "bfloat16": 3e-2, "float16": 5e-3}
 
 
 def task(seed):
@@ -66,8 +66,10 @@ def test_the_constants_follow_the_module(run, shared_seed):
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float64"])
-def test_the_dtype_follows_the_module(run, shared_seed, dtype):
+def test_the_dtype_follows_the_module(run, shared_seed, device, dtype):
     """A module that is cast to another dtype computes in it."""
+    if dtype == "float64" and device.type == "mps":  # which has none
+        dtype = "float16"
     given = task(shared_seed)
     _, scaled = reference(given)
     seen = run("compute", **given, dtype=dtype)
