@@ -7,7 +7,6 @@ def out_of_memory(error):
     return isinstance(error, torch.OutOfMemoryError) or "out of memory" in str(error).lower()
 
 
-
 def run_with_backoff(fn, items, start):
     results, size = [], start
     while len(results) < len(items):
