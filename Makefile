@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install demo test lint bench picture clean
+.PHONY: help install demo test lint bench gpu-check picture clean
 
 help:
 	@echo "make demo   set up, grade the shipped solutions, say where the report is"
 	@echo "make test   set up, check style and types, run all tests"
 	@echo "make picture  take the README's picture anew"
 	@echo "make bench  measure what grading costs beside importing torch"
+	@echo "make gpu-check  compare the virtual accelerator with a real CUDA device, where there is one"
 	@echo "make clean  remove the virtual environment and what the demo wrote"
 
 install: $(VENV)/.installed
@@ -30,6 +31,7 @@ demo: install
 
 test: install lint
 	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest tests/virtual
 
 lint: install
 	$(BIN)/ruff check
@@ -38,6 +40,10 @@ lint: install
 
 bench: install
 	$(BIN)/python benchmarks/grading.py
+
+# Without a real CUDA device this says so, and is done.
+gpu-check: install
+	$(BIN)/python benchmarks/gpu_check.py
 
 # The README's picture: a report as headless Chromium shows it.
 picture: install

@@ -18,7 +18,7 @@ from proctorch.bank.question import (
     QuestionType,
     Rubric,
 )
-from proctorch.judge.grade import CheckResult, Grade, Outcome, Output, Place, Verdict
+from proctorch.judge.grade import CheckResult, CopyCount, Grade, MemoryRun, Moment, Outcome, Output, Place, Verdict
 from proctorch.report.report import DeviceInfo, Environment, Report
 
 CREATED = datetime(2026, 11, 30, 9, 41, 7, tzinfo=UTC)
@@ -327,6 +327,10 @@ def _half_moved_on_virtual() -> Grade:
         question=question.id,
         submission="answers/half_moved_step.py",
         device="virtual",
+        memory=MemoryRun(
+            64 << 20, (Moment(0.001, 24 << 20), Moment(0.002, 48 << 20), Moment(0.003, 48 << 20, 32 << 20))
+        ),
+        copies=(CopyCount("cpu", "cuda:0", 12, 2, 602_112), CopyCount("cuda:0", "cpu", None, 1, 4)),
         real=False,
         verdict=Verdict.RUNTIME_ERROR,
         reason=f"RuntimeError: {mismatch}",

@@ -21,7 +21,8 @@ def test_nothing_of_proctorch_is_here(pytestconfig):
     assert not pytestconfig.pluginmanager.has_plugin("proctorch-judge")
     assert "torch" not in sys.modules
     loaded = {name for name in sys.modules if name.startswith("proctorch.")}
-    assert loaded == {"proctorch.judge", "proctorch.judge.by_hand"}
+    options = {"proctorch.judge", "proctorch.judge.by_hand", "proctorch.virtual", "proctorch.virtual.pytest_plugin"}
+    assert loaded == options
 """,
 }
 _COMMANDS = {
@@ -109,7 +110,9 @@ def test_a_missing_file_is_told(done: dict[str, Done]) -> None:
 def test_a_missing_device_is_told(done: dict[str, Done]) -> None:
     """A device that is not here is a fault of the command line, told with what is here."""
     assert done["elsewhere"].code == 4
-    assert done["elsewhere"].err.startswith("ERROR: no device 'tpu' here (device types are cpu, cuda, mps, xpu); this")
+    assert done["elsewhere"].err.startswith(
+        "ERROR: no device 'tpu' here (device types are cpu, cuda, mps, xpu, virtual); this"
+    )
 
 
 def test_without_a_submission_the_plugin_is_inert(done: dict[str, Done]) -> None:

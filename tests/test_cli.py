@@ -146,14 +146,14 @@ def test_grade_tells_the_line(run: Run) -> None:
 
 def test_grade_several(run: Run) -> None:
     """Several files are graded in one command; one that is wrong makes exit code 1."""
-    done = run("grade", answer(RIGHT, "one.py"), answer(WRONG, "two words.py"), "--question", "T1")
+    done = run("grade", answer(RIGHT, "one.py"), answer(WRONG, "two words.py"), "--question", "T1", "--device", "cpu")
     assert done.code == 1
     assert "2 graded: 1 partial, 1 accepted" in done.out
 
 
 def test_grade_as_json(run: Run) -> None:
     """A script reads the grades as a report that keeps to the published schema."""
-    done = run("grade", answer(RIGHT), "--json")
+    done = run("grade", answer(RIGHT), "--json", "--device", "cpu")
     report = json.loads(done.out)
     assert [grade["verdict"] for grade in report["grades"]] == ["accepted"]
     jsonschema.validate(report, json.loads(run("schema", "--report").out))
@@ -199,7 +199,7 @@ def test_report_never_overwrites_its_source(run: Run) -> None:
         (["other.py", "--question", "T1", "--device", "cuda:9"], "no device 'cuda:9' here; this machine has cpu"),
         (
             ["other.py", "--question", "T1", "--device", "gpu"],
-            "no device 'gpu' here (device types are cpu, cuda, mps, xpu)",
+            "no device 'gpu' here (device types are cpu, cuda, mps, xpu, virtual)",
         ),
         (["other.py", "--question", "T1", "-o", "report.pdf"], "report.pdf: a report is written as .html or .json"),
         (["other.py", "--question", "T1", "-o", "no/folder/r.json"], "no/folder/r.json: cannot be written"),

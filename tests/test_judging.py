@@ -626,7 +626,8 @@ def command(tmp_path: Path) -> Iterator[Command]:
     files = [tmp_path / name for name in ("one.py", "two.py", "three.py")]
     for file in files:
         file.write_text(RIGHT if file.stem == "one" else _HANG.format(told=str(told)))
-    arguments = ["grade", "--bank", str(TINY), "--question", "T1", "-o", str(results), *map(str, files)]
+    arguments = ["grade", "--bank", str(TINY), "--question", "T1", "--device", "cpu", "-o", str(results)]
+    arguments += map(str, files)
     script = "import sys; from proctorch.cli import main; sys.exit(main())"
     reader = os.open(told, os.O_RDONLY | os.O_NONBLOCK)
     process = subprocess.Popen(

@@ -97,6 +97,23 @@ def test_golden_page(sample: SimpleNamespace) -> None:
     assert body(render(sample.small_report().redacted())) == (GOLDEN / "report.html").read_text(encoding="utf-8")
 
 
+def test_memory_over_time(report: Report) -> None:
+    """The accelerator's memory is a picture, with the budget, the peak and what was asked for in vain as text."""
+    page = body(render(report))
+    assert page.count('class="plot"') == 1
+    for text in ("budget 64 MiB", "peak 48 MiB", "out of memory: 32 MiB more were asked for"):
+        assert text in page
+    said = "Live memory of the device: peak 48 MiB of a budget of 64 MiB; 1 failed allocations, the first of 32 MiB"
+    assert said in page
+
+
+def test_copies_between_devices(report: Report) -> None:
+    """Copies between devices are a table, and those from a line of the candidate's file link to it."""
+    table = body(render(report)).partition('<table class="copies">')[2].partition("</table>")[0]
+    for text in ("Copies between devices on", "→ cuda:0", "588 KiB", "line 12</a>", "not a line of this file"):
+        assert text in table
+
+
 def test_it_starts_with_the_result(report: Report) -> None:
     """The first thing on the page is how it went: jobs accepted, each verdict counted, points that never round up."""
     text = page(report).text

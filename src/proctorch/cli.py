@@ -327,10 +327,24 @@ def verify(question_ids: tuple[str, ...], devices: tuple[str, ...], bank: Path |
 
 
 @cli.command()
+@click.option(
+    "--virtual",
+    "sample",
+    is_flag=False,
+    flag_value=60,
+    type=click.IntRange(min=1),
+    metavar="[N]",
+    help="Compare the virtual accelerator with the CPU on N operators (60; 1000 for all) and with its tables.",
+)
 @_bank_option
 @_json_option
-def doctor(bank: Path | None, as_json: bool) -> int:
+def doctor(sample: int | None, bank: Path | None, as_json: bool) -> int:
     """Say what this machine can do: torch, devices, and the limits that a submission is really held to."""
+    if sample is not None:
+        import subprocess
+
+        command = [sys.executable, "-m", "proctorch.virtual.conformance", "--sample", str(sample)]
+        return subprocess.run(command, check=False).returncode  # noqa: S603 - our own module
     from proctorch import doctor as examine
 
     found = examine.examine(bank)

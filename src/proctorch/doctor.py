@@ -19,6 +19,20 @@ class Examination:
     problems: tuple[str, ...]
 
 
+def _virtual() -> str:
+    """What can be said of the virtual accelerator here, found by starting a job on it."""
+    from proctorch.judge.supervise import NoVirtualDevice, Sandbox  # noqa: PLC0415 - see below
+
+    try:
+        with Sandbox(virtual=True) as sandbox:
+            sandbox.start(memory=None, output=1 << 20, virtual=1 << 20).close()
+    except NoVirtualDevice as obstacle:
+        return f"not here: {obstacle}"
+    except ProctorchError as error:
+        return f"does not start: {error}"
+    return "a simulated CUDA device: real values, CUDA's same-device rule and memory budget; no speed, no races"
+
+
 def examine(bank: Path | None) -> Examination:
     """Looks at the packages, the devices, the sandbox and the bank. Never raises for what it finds."""
     from proctorch.judge.supervise import Sandbox  # noqa: PLC0415 - loads subprocess machinery that other commands spare
@@ -41,6 +55,7 @@ def examine(bank: Path | None) -> Examination:
             fact("device", f"{device}: {device.description} ({'real' if device.real else 'simulated'})")
     except ProctorchError as error:
         problems.append(str(error))
+    fact("virtual", _virtual())
     limits = Limits()
     fact("sandbox", "process: a process of its own, no confinement of files or network yet")
     fact("limit", f"{limits.seconds:g} seconds for each scenario, unless the question says otherwise")

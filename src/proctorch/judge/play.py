@@ -202,7 +202,7 @@ class Play:
         """The evidence in an answer to `play`, whatever it claims to be."""
         try:
             traces = {_checked(str, name): read_trace(told) for name, told in answer["traces"].items()}
-            moments = read_moments(answer["moments"])
+            moments = read_moments(answer.get("moments", []))
             if "raised" not in answer:
                 return Evidence(Ended.ANSWERED, value=answer["value"], traces=traces, moments=moments)
             told = _told(answer["raised"])

@@ -56,6 +56,8 @@ def memory_timeline(run: MemoryRun, name: str) -> str:
         canvas: Any = FigureCanvasSVG(figure)
         canvas.print_svg(picture, metadata={"Date": None, "Creator": None})
     svg = picture.getvalue()[picture.getvalue().index("<svg") :]
+    # Nothing in it names another place, and nothing is drawn outside the axes that would have to be clipped.
+    svg = re.sub(r'<metadata>.*?</metadata>|<clipPath.*?</clipPath>|\s+clip-path="[^"]*"', "", svg, flags=re.DOTALL)
     # The page is one document: what the library calls the same in every picture must not be the same here.
-    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
+    svg = re.sub(r'(\bid="|href="#)', rf"\g<1>{name}-", svg)
     return re.sub(r'<svg [^>]*?viewBox="([^"]+)"[^>]*>', r'<svg viewBox="\1" class="plot" role="img">', svg, count=1)
