@@ -26,7 +26,7 @@ ROOMS: dict[str, set[str]] = {
     "verify": {"bank", "devices", "judge"},
     "doctor": {"bank", "devices", "judge"},
     "terminal": {"bank", "judge", "markup", "report", "verify"},
-    "cli": {"bank", "devices", "doctor", "judge", "report", "terminal", "verify"},
+    "cli": {"bank", "devices", "doctor", "judge", "report", "shipped", "terminal", "verify"},
     "__init__": {"bank", "devices", "judge", "report"},
 }
 
@@ -39,6 +39,7 @@ OWNERS = {
     "pydantic": {"bank"},
     "pydantic_core": {"bank"},
     "markdown_it": {"markup"},
+    "matplotlib": {"report"},
     "pygments": {"markup"},
     "safetensors": {"wire", "sandbox"},
     "pytest": {"judge", "virtual"},

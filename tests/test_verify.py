@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from proctorch.bank.bank import Bank
-from proctorch.devices import CPU
+from proctorch.devices import CPU, VIRTUAL
 from proctorch.errors import UsageError
 from proctorch.verify import verify as proof
 from proctorch.verify.verify import Kind
@@ -42,9 +42,12 @@ def test_the_tiny_bank_is_proven() -> None:
 
 
 def test_the_default_bank_is_proven() -> None:
-    """Every grader of the default bank accepts what is right, and rejects what is wrong by the check that names it."""
+    """On the CPU and on the virtual accelerator, the default bank accepts what is right and rejects what is wrong.
+
+    What is wrong is rejected by the check that it names, and every check rejects something.
+    """
     loaded = Bank.load()
-    findings = proof.verify(loaded, proof.plan_trials(loaded.questions, [CPU]))
+    findings = proof.verify(loaded, proof.plan_trials(loaded.questions, [CPU, VIRTUAL]))
     assert [f"{finding.trial.name}: {finding.problem}" for finding in findings if finding.problem] == []
     assert proof.unproven(findings) == []
 

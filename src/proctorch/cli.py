@@ -394,14 +394,18 @@ def _environment(plan: "Plan", limits: tuple[str, ...], seed: int) -> "Environme
     from importlib.metadata import version
 
     from proctorch.report.report import DeviceInfo, Environment
+    from proctorch.shipped import default_bank
 
     devices = dict.fromkeys(job.device for job in plan.jobs)
+    asked = [job.question.limits for job in plan.jobs]
+    watched = dict.fromkeys(f"{each.seconds:g} s for each scenario" for each in asked)
+    watched |= dict.fromkeys(f"output {each.output / (1 << 20):g} MiB" for each in asked)
     return Environment(
         torch=version("torch"),
         devices=tuple(DeviceInfo(each.name, each.description, each.real) for each in devices),
         sandbox="process",
-        limits=limits,
-        bank=str(plan.bank.root),
+        limits=(*watched, *limits),
+        bank="the default bank" if plan.bank.root == default_bank() else plan.bank.root.name,
         bank_digest=plan.bank.digest,
         seed=seed,
     )

@@ -240,6 +240,11 @@ class Play:
         result = self._results.get(test)
         return result.outcome if result else Outcome.NOT_RUN
 
+    def counts(self, test: str) -> bool:
+        """Whether a check is in the denominator: not one that this machine cannot make."""
+        result = self._results.get(test)
+        return result is None or result.counted
+
     def place_of(self, line: int | None) -> Place | None:
         """A line of the candidate's file as a place; without one, the first entry point's `def`, if it is known."""
         if line is not None:

@@ -133,7 +133,7 @@ class Judge:
             self._not_run(play, check, reason, counted=False)
         if check.needs and play.outcome(check.needs) is not Outcome.PASSED:
             parent = next(each for each in play.job.question.checks if each.test == check.needs)
-            self._not_run(play, check, f"not run: it needs “{parent.title}”", counted=not play.job.not_asked(parent))
+            self._not_run(play, check, f"not run: it needs “{parent.title}”", counted=play.counts(check.needs))
 
     def _not_run(self, play: Play, check: Check, reason: str, *, counted: bool) -> None:
         play.record(check, not_run(check, reason, counted=counted))
