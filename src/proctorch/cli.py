@@ -331,10 +331,10 @@ def verify(question_ids: tuple[str, ...], devices: tuple[str, ...], bank: Path |
     "--virtual",
     "sample",
     is_flag=False,
-    flag_value=60,
+    flag_value=12,
     type=click.IntRange(min=1),
     metavar="[N]",
-    help="Compare the virtual accelerator with the CPU on N operators (60; 1000 for all) and with its tables.",
+    help="Compare the virtual accelerator with its tables, and with the CPU on every N-th operator (12; 1 for all).",
 )
 @_bank_option
 @_json_option

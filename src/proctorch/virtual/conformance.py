@@ -186,7 +186,11 @@ def main() -> None:
             say(f"  differs: {line}\n")
         say(f"  {len(memory_table.TABLE) - len(rows)} of {len(memory_table.TABLE)} as on CUDA\n")
         say("operator database\n")
-        chosen = entries()[:: arguments.sample or 1]
+        try:
+            chosen = entries()[:: arguments.sample or 1]
+        except ModuleNotFoundError as missing:
+            say(f"  not compared: torch's operator database needs the package {missing.name}\n")
+            sys.exit(1)
         if arguments.only:
             chosen = [entry for entry in entries() if name_of(entry) in arguments.only]
         equal = known = empty = 0
