@@ -127,6 +127,25 @@ def test_seeds_hold_every_time_it_is_on() -> None:
     assert drawn[0] == drawn[1]
 
 
+def test_after_a_backward_pass() -> None:
+    """Turned on for the first time after a backward pass, it is refused in one line, and torch goes on without it."""
+    told = run("""
+        import torch
+        from proctorch import virtual
+        x = torch.ones(1, requires_grad=True)
+        x.sum().backward()
+        try:
+            virtual.enable()
+        except virtual.Unsupported as error:
+            print(error)
+        print(virtual.is_enabled(), torch.cuda.is_available())
+        x.sum().backward()
+    """)
+    first, second = told.splitlines()
+    assert first.startswith("a backward pass has run in this process before, and torch's autograd engine cannot learn")
+    assert second == "False False"
+
+
 def test_fork_after_use() -> None:
     """A child of a process that has used the device gets CUDA's error; before the first use a fork is fine."""
     out = run("""

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,21 @@ def test_fixture(tmp_path: Path) -> None:
         "def test_without():\n    assert not torch.cuda.is_available()\n",
     )
     assert code == 0, text
+
+
+def test_the_fixture_after_a_backward_pass(tmp_path: Path) -> None:
+    """A test that wants the device may come after one that trains on the CPU."""
+    suite = """
+        import torch
+
+        def test_on_the_cpu():
+            torch.ones(1, requires_grad=True).sum().backward()
+
+        def test_on_the_device(virtual_cuda):
+            x = torch.ones(1, device=virtual_cuda, requires_grad=True)
+            x.sum().backward()
+            assert x.grad.is_cuda
+    """
+    code, text = run(tmp_path, textwrap.dedent(suite))
+    assert code == 0, text
+    assert "2 passed" in text

@@ -44,7 +44,13 @@ def enable(memory: Memory = None, devices: int | None = None) -> None:
     budgets = _budgets(memory, devices)
     if is_enabled():
         raise RuntimeError("the virtual device is on already: turn it off with disable() first")
-    register()
+    if not state.is_registered():
+        register()
+        if not selftest.backward_works():
+            raise Unsupported(
+                "a backward pass has run in this process before, and torch's autograd engine cannot learn of a device"
+                " after that: call enable() or register() earlier (in a test suite: pytest --virtual-cuda)"
+            )
     front_end.put_in_place(budgets)
     clear_copies()
 

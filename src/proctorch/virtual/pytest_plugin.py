@@ -4,6 +4,7 @@ pytest loads this in every project where Proctorch is installed: without the opt
 does not import torch.
 """
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -49,6 +50,17 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return f"cuda: simulated, {virtual.memory_stats().budget >> 20} MiB"
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Gets ready before the first test if one wants the fixture: a backward pass of another would be too early."""
+    if any("virtual_cuda" in getattr(item, "fixturenames", ()) for item in session.items):
+        from proctorch import virtual  # noqa: PLC0415 - as above
+
+        if not virtual.is_enabled() and not virtual.has_real_device() and virtual.unsupported() is None:
+            with contextlib.suppress(virtual.Unsupported):  # the fixture says it
+                virtual.enable()
+                virtual.disable()
+
+
 @pytest.fixture
 def virtual_cuda() -> Iterator[Any]:
     """`torch.device("cuda")`, simulated if there is no real one: on for this test, or for the run with the option."""
@@ -59,8 +71,11 @@ def virtual_cuda() -> Iterator[Any]:
     if virtual.is_enabled() or virtual.has_real_device():
         yield torch.device("cuda")
         return
-    reason = virtual.unsupported()
-    if reason is not None:
-        pytest.skip(reason)
-    with virtual.cuda():
+    try:
+        virtual.enable()
+    except virtual.Unsupported as reason:
+        pytest.skip(str(reason))
+    try:
         yield torch.device("cuda")
+    finally:
+        virtual.disable()

@@ -44,6 +44,22 @@ def failure() -> str | None:
     return None
 
 
+def backward_works() -> bool:
+    """Whether autograd's engine has a queue for the device.
+
+    It makes one for each device that is known when the process's first backward pass runs, and none later
+    (`Engine::initialize_device_threads_pool` in `torch/csrc/autograd/engine.cpp`). A process that forks must not try.
+    """
+    front_end.put_in_place([1 << 20])
+    try:
+        torch.ones(1, device="cuda:0", requires_grad=True).sum().backward()
+    except RuntimeError:
+        return False
+    finally:
+        front_end.take_away()
+    return True
+
+
 def _try_out() -> None:
     x = torch.arange(4.0, device="cuda:0")
     _check(type(x) is torch.Tensor and x.is_cuda, "a tensor on the device")
