@@ -7,16 +7,28 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 
-def pick(candidate, _device, probe, *, machine, prefer=None, strict=False):
-    """One call that has no reason to fail."""
+def pick(candidate, _device, probe, *, machine):
+    """One call with nothing preferred, and what is warned of."""
     with probe.watch(), _simulated(**machine):
-        return candidate.pick_device(prefer, strict=strict)
+        return candidate.pick_device(None, strict=False)
 
 
-def insist(candidate, _device, probe, *, machine, prefer, strict):
-    """One call that may be refused."""
-    with _simulated(**machine):
-        return probe.attempt(candidate.pick_device, prefer, strict=strict)
+def picks(candidate, _device, _probe, *, calls):
+    """Several calls that have no reason to fail, each `[machine, prefer]`."""
+    found = []
+    for machine, prefer in calls:
+        with _simulated(**machine):
+            found.append(candidate.pick_device(prefer, strict=False))
+    return found
+
+
+def insist(candidate, _device, probe, *, calls, strict):
+    """Several calls that may be refused, each `[machine, prefer]`."""
+    told = []
+    for machine, prefer in calls:
+        with _simulated(**machine):
+            told.append(probe.attempt(candidate.pick_device, prefer, strict=strict))
+    return told
 
 
 def pick_here(candidate, _device, probe):

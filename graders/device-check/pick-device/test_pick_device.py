@@ -27,15 +27,17 @@ def kind_and_index(seen, *path):
     return kind, index
 
 
-def picked(run, where, prefer=None):
-    return kind_and_index(run("pick", machine=where, prefer=prefer))
+def picked(run, *calls):
+    """What is picked in each call, given as (machine, prefer)."""
+    seen = run("picks", calls=[list(call) for call in calls])
+    return [kind_and_index(seen, at) for at in range(len(calls))]
 
 
-def insisted(run, where, prefer, *, strict):
-    """The names of the classes of the exception that was raised, none if none was, and the evidence."""
-    seen = run("insist", machine=where, prefer=prefer, strict=strict)
-    names = seen.list("raised") if seen.get("raised") is not None else []
-    return [str(each) for each in names], seen
+def insisted(run, *calls, strict):
+    """The evidence, and for each call the names of the classes of the exception that was raised, none if none was."""
+    seen = run("insist", calls=[list(call) for call in calls], strict=strict)
+    raised = [seen.list(at, "raised") if seen.get(at, "raised") is not None else [] for at in range(len(calls))]
+    return seen, [[str(each) for each in names] for names in raised]
 
 
 def test_no_accelerator_gives_the_cpu(run):
@@ -47,7 +49,7 @@ def test_no_accelerator_gives_the_cpu(run):
 
 def test_built_for_cuda_is_not_enough(run):
     """A torch that was built for CUDA, on a machine without a GPU, gives the CPU."""
-    kind, _ = picked(run, DRIVERLESS)
+    [(kind, _)] = picked(run, (DRIVERLESS, None))
     require(kind == "cpu", "where torch was built for CUDA but no GPU is there, another device than the CPU is picked")
 
 
@@ -67,34 +69,30 @@ def test_a_usable_preference_is_kept(run, seed):
     dice = random.Random(seed)
     kind, index = dice.choice(["cuda", "xpu"]), dice.randint(1, 4)
     where = machine(kind, index + 1)
-    for prefer in (f"{kind}:{index}", torch.device(kind, index)):
-        require(
-            picked(run, where, prefer) == (kind, str(index)), "a preferred device that is there is not the one picked"
-        )
-    require(picked(run, where, kind)[0] == kind, "a preferred kind of device that is there is not the one picked")
-    for prefer in ("cpu", torch.device("cpu")):
-        require(picked(run, where, prefer)[0] == "cpu", "the CPU is preferred, and another device is picked")
+    wishes = (f"{kind}:{index}", torch.device(kind, index), kind, "cpu", torch.device("cpu"))
+    *exact, any_index, cpu, cpu_too = picked(run, *((where, prefer) for prefer in wishes))
+    require(exact == [(kind, str(index))] * 2, "a preferred device that is there is not the one picked")
+    require(any_index[0] == kind, "a preferred kind of device that is there is not the one picked")
+    require(cpu[0] == cpu_too[0] == "cpu", "the CPU is preferred, and another device is picked")
 
 
 def test_a_missing_preference_falls_back(run, seed):
     """Where what is preferred is not there, the accelerator that is there is picked, else the CPU."""
     dice = random.Random(seed)
     absent, present = dice.sample(["cuda", "xpu", "mps"], 2)
-    for prefer in (absent, torch.device(absent)):
-        require(
-            picked(run, BARE, prefer)[0] == "cpu", "a preferred device that is not there does not fall back to the CPU"
-        )
-        require(
-            picked(run, machine(present), prefer)[0] == present,
-            "a preferred device that is not there does not fall back to the accelerator that is",
-        )
+    wishes = (absent, torch.device(absent))
+    calls = [(where, prefer) for where in (BARE, machine(present)) for prefer in wishes]
+    kinds = [kind for kind, _ in picked(run, *calls)]
+    require(kinds[:2] == ["cpu"] * 2, "a preferred device that is not there does not fall back to the CPU")
+    right = kinds[2:] == [present] * 2
+    require(right, "a preferred device that is not there does not fall back to the accelerator that is")
 
 
 def test_an_index_too_high_falls_back(run, seed):
     """An index beyond the devices that are there is not picked: the accelerator is, within its count."""
     count = random.Random(seed).randint(1, 4)
-    for prefer in (f"cuda:{count}", torch.device("cuda", count + 3)):
-        kind, index = picked(run, machine("cuda", count), prefer)
+    wishes = (f"cuda:{count}", torch.device("cuda", count + 3))
+    for kind, index in picked(run, *((machine("cuda", count), prefer) for prefer in wishes)):
         require(kind == "cuda", "an index too high does not fall back to the accelerator that is there")
         require(not index or int(index) < count, "an index beyond the devices that are there is picked")
 
@@ -102,13 +100,13 @@ def test_an_index_too_high_falls_back(run, seed):
 def test_strict_refuses_what_is_not_there(run, seed):
     """With strict, a preferred device that is not there is a RuntimeError."""
     count = random.Random(seed).randint(1, 4)
-    for where, prefer in (
+    calls = (
         (BARE, "cuda"),
         (DRIVERLESS, "cuda:0"),
         (machine("cuda", count), f"cuda:{count}"),
         (machine("mps"), torch.device("xpu")),
-    ):
-        names, _ = insisted(run, where, prefer, strict=True)
+    )
+    for names in insisted(run, *calls, strict=True)[1]:
         require(names, "strict does not refuse a preferred device that is not there")
         require("RuntimeError" in names, f"strict refuses with {names[0]}, which is no RuntimeError")
 
@@ -116,22 +114,20 @@ def test_strict_refuses_what_is_not_there(run, seed):
 def test_strict_refuses_nothing_else(run, seed):
     """With strict, what is there is picked, and nothing preferred is nothing refused."""
     kind = random.Random(seed).choice(["cuda", "xpu"])
-    for where, prefer, right in (
-        (machine(kind, 2), f"{kind}:1", [(kind, "1")]),
-        (BARE, "cpu", [("cpu", ""), ("cpu", "0")]),
-        (BARE, None, [("cpu", ""), ("cpu", "0")]),
-    ):
-        names, seen = insisted(run, where, prefer, strict=True)
-        require(not names, "strict refuses where there is nothing to refuse", detail=f"{where}, {prefer}: {names}")
-        require(kind_and_index(seen, "returned") in right, "with strict, another device is picked", detail=f"{prefer}")
+    cpu = [("cpu", ""), ("cpu", "0")]
+    calls = ((machine(kind, 2), f"{kind}:1"), (BARE, "cpu"), (BARE, None))
+    seen, raised = insisted(run, *calls, strict=True)
+    for at, (call, names, right) in enumerate(zip(calls, raised, ([(kind, "1")], cpu, cpu), strict=True)):
+        require(not names, "strict refuses where there is nothing to refuse", detail=f"{call}: {names}")
+        mine = kind_and_index(seen, at, "returned")
+        require(mine in right, "with strict, another device is picked", detail=f"{call}: {mine}")
 
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_wrong_name_is_an_error(run, seed, strict):
     """A text that names no device is an error, never a fallback."""
     name = random.Random(seed).choice(["cudaa", "gpu", "cuda:one", "nvidia:0"])
-    for where in (BARE, machine("cuda")):
-        names, _ = insisted(run, where, name, strict=strict)
+    for names in insisted(run, (BARE, name), (machine("cuda"), name), strict=strict)[1]:
         require(names, "a text that names no device is not refused")
         require({"RuntimeError", "ValueError"} & {*names}, f"a text that names no device is refused with {names[0]}")
 
