@@ -270,3 +270,19 @@ def test_an_unknown_torch_is_refused_before_anything_is_touched() -> None:
         x.sum().backward()
         print(torch.cuda.is_available())
     """).startswith("the virtual device cannot be made: torch 2.")
+
+
+def test_the_compilers_frame_hook_leaves_it_alone() -> None:
+    """With the device on, torch.compile traces code of the CPU and of the device, where its backend needs no CUDA."""
+    assert (
+        run("""
+        import torch
+        from proctorch import virtual
+        virtual.enable()
+        for device in ("cpu", "cuda"):
+            x = torch.ones(3, device=device, requires_grad=True)
+            torch.compile(lambda t: (t * 2 + 1).sum(), backend="aot_eager")(x).backward()
+            print(x.grad.tolist(), x.grad.device)
+    """)
+        == "[2.0, 2.0, 2.0] cpu\n[2.0, 2.0, 2.0] cuda:0\n"
+    )

@@ -37,7 +37,7 @@ def put_in_place(budgets: list[int]) -> None:
     _replace(cuda, "_is_in_bad_fork", state.in_bad_fork)
     _replace(cuda, "_device_count_nvml", lambda: -1)  # "unknown": then the functions above are asked
     _replace(cuda, "_exchange_device", state.set_current_device)
-    _replace(cuda, "_maybe_exchange_device", state.set_current_device)
+    _replace(cuda, "_maybe_exchange_device", _maybe_exchange_device)
     _replace(cuda, "_get_device_properties", _Properties)
     _replace(cuda, "default_generators", generators.default_generators(len(budgets)))
     for name in ("Stream", "Event", "ExternalStream"):
@@ -126,6 +126,11 @@ def _reset_totals(index: int) -> None:
     device.allocations = device.frees = device.allocated = device.freed = device.failures = 0
 
 
+def _maybe_exchange_device(index: int) -> int:
+    """The same as `_exchange_device`, yet a function of its own: `torch._dynamo` keeps a table by function."""
+    return state.set_current_device(index)
+
+
 def _set_device(index: int) -> None:
     state.set_current_device(index)
 
@@ -156,7 +161,7 @@ def _cuda_functions() -> dict[str, Any]:
         "_cuda_getDevice": state.current_device,
         "_cuda_setDevice": _set_device,
         "_cuda_exchangeDevice": state.set_current_device,
-        "_cuda_maybeExchangeDevice": state.set_current_device,
+        "_cuda_maybeExchangeDevice": _maybe_exchange_device,
         "_cuda_canDeviceAccessPeer": lambda device, peer: device != peer,
         "_cuda_synchronize": _synchronize,
         "_cuda_isInBadFork": state.in_bad_fork,
@@ -188,7 +193,7 @@ def _accelerator_functions() -> dict[str, Any]:
         "_accelerator_getDeviceIndex": torch.cuda.current_device,
         "_accelerator_setDeviceIndex": _set_device,
         "_accelerator_exchangeDevice": state.set_current_device,
-        "_accelerator_maybeExchangeDevice": state.set_current_device,
+        "_accelerator_maybeExchangeDevice": _maybe_exchange_device,
         "_accelerator_getStream": torch.cuda.current_stream,
         "_accelerator_setStream": torch.cuda.set_stream,
         "_accelerator_synchronizeDevice": streams.wait_for_device,

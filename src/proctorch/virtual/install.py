@@ -4,7 +4,7 @@ import warnings
 
 import torch
 
-from proctorch.virtual import generators, guard, handwritten, kernels, relabel, state, views
+from proctorch.virtual import compiler, generators, guard, handwritten, kernels, relabel, state, views
 from proctorch.virtual.hooks import Hooks
 from proctorch.virtual.native import Natives
 from proctorch.virtual.pinned import PinnedMemory
@@ -29,6 +29,7 @@ def install() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "Overriding a previously registered kernel": on a build with CUDA, on purpose
         libraries = _install_kernels()
+    compiler.leave_us_alone()
     state.register(state.Machinery(natives, pinned, hooks, [device_guard, *libraries]))
 
 
