@@ -15,7 +15,7 @@ def task(seed):
     """An encoder's sizes and weights, tokens for it, and a direction for the gradient."""
     dice = torch.Generator().manual_seed(seed)
     vocabulary, width, batch, time = (
-        int(torch.randint(low, high, (), generator=dice)) for low, high in ((10, 30), (3, 8), (2, 5), (10, 14))
+        int(torch.randint(low, high, (), generator=dice)) for low, high in ((10, 30), (3, 8), (2, 5), (9, 11))
     )
     length = time + 3
 
@@ -123,7 +123,7 @@ def test_batches_of_all_sizes(run, seed, device):
     given = task(seed)
     dice = torch.Generator().manual_seed(seed + 1)
     vocabulary, _, length = given["sizes"]
-    shapes = [(2, 3), (4, 6), (1, 1), (3, length), (2, 5)]
+    shapes = [(2, 3), (3, length), (1, 1), (4, 5)]
     batches = [torch.randint(0, vocabulary, shape, generator=dice) for shape in shapes]
     seen = run("in_turn", **without(given, "tokens", "direction"), batches=batches)
     for call, tokens in enumerate(batches):
