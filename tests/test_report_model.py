@@ -347,8 +347,8 @@ def test_where_nothing_can_be_written_is_told(report: Report, tmp_path: Path) ->
     (tmp_path / "file").write_text("")
     for name, message in {
         "folder.html": "is a folder",
-        "none/r.html": "cannot be written: No such file or directory",
-        "file/r.html": "cannot be written: Not a directory",
+        "none/r.html": "cannot be written: there is no folder ",
+        "file/r.html": "cannot be written: there is no folder ",
         "\0.html": "cannot be written: ",
         f"{'x' * 300}.html": "cannot be written: File name too long",
     }.items():

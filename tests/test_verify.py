@@ -52,6 +52,23 @@ def test_the_default_bank_is_proven() -> None:
     assert proof.unproven(findings) == []
 
 
+def test_a_grader_that_cannot_be_loaded(bank: Path) -> None:
+    """Its own trials are told so; those of the question after it keep their verdicts."""
+    for folder in ("questions/tiny", "graders/tiny", "solutions/tiny"):
+        for path in (bank / folder).glob("double-it*"):
+            (shutil.copytree if path.is_dir() else shutil.copy)(path, path.with_name(path.name.replace("it", "at")))
+    second = bank / "questions/tiny/double-at.yaml"
+    second.write_text(second.read_text().replace("code: T1", "code: T2"))
+    broken = bank / "graders/tiny/double-at/test_double_it.py"
+    broken.rename(broken.with_name("test_double_at.py")).write_text(
+        "import no_such_module\n" + (bank / GRADER).read_text()
+    )
+    loaded = Bank.load(bank)
+    findings = proof.verify(loaded, proof.plan_trials(loaded.questions, [CPU]))
+    assert {finding.problem != "" for finding in findings if finding.trial.job.question.id == "double-at"} == {True}
+    assert [finding.problem for finding in findings if finding.trial.job.question.id == "double-it"] == [""] * 17
+
+
 def test_a_wrong_solution_that_passes(bank: Path) -> None:
     """A right answer among the wrong ones is found."""
     (bank / SOLUTIONS / "partial" / "in_place.py").write_text(

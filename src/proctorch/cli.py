@@ -222,23 +222,22 @@ def grade(
     bank: Path | None,
     as_json: bool,
 ) -> int:
-    """Grade submissions. A saved .json is the whole record unless --for says otherwise; a .html is the candidate's
-    view.
+    """Grade submissions.
+
+    A saved .json is the whole record unless --for says otherwise; a .html is the candidate's view.
     """
     from proctorch.bank.bank import Bank
     from proctorch.judge.plan import Plan
     from proctorch.judge.submission import Submission
-    from proctorch.report.report import check_suffix
+    from proctorch.report.report import check_target
 
     for output in outputs:
-        check_suffix(output)  # said before the work, not after it
+        check_target(output)  # said before the work, not after it
     loaded = Bank.load(bank)
     question = loaded.find(question_id) if question_id else None
     plan = Plan.build(loaded, [Submission(path) for path in files], devices=devices, question=question)
     report, interrupted = _graded(plan, seed)
-    for output in outputs:
-        default = "interviewer" if output.suffix.lower() == ".json" else "candidate"
-        report.write(output, audience=_audience(audience or default))
+    # Shown first: a report that cannot be written must not cost the grades.
     if as_json:
         from proctorch.report.json import render
 
@@ -247,8 +246,10 @@ def grade(
         from proctorch import terminal
 
         terminal.console().print(terminal.report_page(report))
-        for output in outputs:
-            click.echo(f"report: {output}")
+    for output in outputs:
+        default = "interviewer" if output.suffix.lower() == ".json" else "candidate"
+        report.write(output, audience=_audience(audience or default))
+        click.echo(f"report: {output}", err=as_json)
     if interrupted:
         click.echo(f"interrupted after {len(report.grades)} of {len(plan.jobs)} jobs", err=True)
         return ExitCode.INTERRUPTED
@@ -299,7 +300,7 @@ def verify(question_ids: tuple[str, ...], devices: tuple[str, ...], bank: Path |
     questions = [loaded.find(name) for name in question_ids] or loaded.questions
     trials = proof.plan_trials(questions, choose(devices))
     with _progress(len(trials)) as advance:
-        findings = proof.verify(loaded, trials, lambda finding: advance(finding.trial.name))
+        findings = proof.verify(loaded, trials, lambda grade: advance(Path(grade.submission).name))
     unproven = proof.unproven(findings)
     problems = [finding for finding in findings if finding.problem]
     if as_json:
@@ -349,7 +350,10 @@ def doctor(sample: int | None, bank: Path | None, as_json: bool) -> int:
 
     found = examine.examine(bank)
     if as_json:
-        _print_json({"facts": dict(found.facts), "problems": list(found.problems)})
+        facts: dict[str, list[str]] = {}
+        for name, value in found.facts:
+            facts.setdefault(name, []).append(value)
+        _print_json({"facts": facts, "problems": list(found.problems)})
     else:
         from proctorch import terminal
 

@@ -4,11 +4,15 @@ import platform
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from proctorch import devices
 from proctorch.bank.bank import Bank
 from proctorch.bank.question import Limits
 from proctorch.errors import ProctorchError
+
+if TYPE_CHECKING:
+    from proctorch.judge.supervise import Sandbox
 
 
 @dataclass(frozen=True)
@@ -17,20 +21,6 @@ class Examination:
 
     facts: tuple[tuple[str, str], ...]
     problems: tuple[str, ...]
-
-
-def _virtual() -> str:
-    """What can be said of the virtual accelerator here, found by starting a job on it."""
-    from proctorch.judge.supervise import NoVirtualDevice, Sandbox  # noqa: PLC0415 - see below
-
-    try:
-        with Sandbox(virtual=True) as sandbox:
-            sandbox.start(memory=None, output=1 << 20, virtual=1 << 20).close()
-    except NoVirtualDevice as obstacle:
-        return f"not here: {obstacle}"
-    except ProctorchError as error:
-        return f"does not start: {error}"
-    return "a simulated CUDA device: real values, CUDA's same-device rule and memory budget; no speed, no races"
 
 
 def examine(bank: Path | None) -> Examination:
@@ -55,17 +45,17 @@ def examine(bank: Path | None) -> Examination:
             fact("device", f"{device}: {device.description} ({'real' if device.real else 'simulated'})")
     except ProctorchError as error:
         problems.append(str(error))
-    fact("virtual", _virtual())
     limits = Limits()
     fact("sandbox", "process: a process of its own, no confinement of files or network yet")
     fact("limit", f"{limits.seconds:g} seconds for each scenario, unless the question says otherwise")
     fact("limit", f"output {limits.output >> 20} MiB, unless the question says otherwise")
     try:
-        with Sandbox() as sandbox:
+        with Sandbox(virtual=True) as sandbox:
             process = sandbox.start(memory=limits.memory, output=limits.output)
             for held in process.limits:
                 fact("limit", held)
             process.close()
+            fact("virtual", _virtual(sandbox))
     except ProctorchError as error:
         problems.append(str(error))
     try:
@@ -74,3 +64,14 @@ def examine(bank: Path | None) -> Examination:
     except ProctorchError as error:
         problems.append(f"the bank has faults:\n{error}")
     return Examination(tuple(facts), tuple(problems))
+
+
+def _virtual(sandbox: "Sandbox") -> str:
+    """What can be said of the virtual accelerator here, found by starting a job on it."""
+    from proctorch.judge.supervise import NoVirtualDevice  # noqa: PLC0415 - as above
+
+    try:
+        sandbox.start(memory=None, output=1 << 20, virtual=1 << 20).close()
+    except NoVirtualDevice as obstacle:
+        return f"not here: {obstacle}"
+    return "a simulated CUDA device: real values, CUDA's same-device rule and memory budget; no speed, no races"

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from proctorch.bank.question import Question
-from proctorch.judge.grade import CheckResult, Outcome, Verdict, show_points
+from proctorch.judge.grade import CheckResult, Outcome, Output, Verdict, show_points
 from proctorch.markup import printed, visible
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 #: Where output goes to a file or a pipe, lines are as long as they are.
 _WIDE = 200
+_PRINTED_LINES = 10
 _MARKS = {
     Outcome.PASSED: ("✓ passed", "green"),
     Outcome.FAILED: ("✗ failed", "red"),
@@ -96,12 +97,8 @@ def report_page(report: "Report") -> RenderableType:
 
 def _attempt(report: "Report", attempt: "Attempt") -> Iterable[RenderableType]:
     question = report.questions[attempt.question]
-    real = {device.name: device.real for device in report.environment.devices}
     yield Text.assemble((visible(attempt.submission), "bold"), " · ", question.title, (f" ({question.id})", "dim"))
-    names = [
-        grade.device if real.get(grade.device, grade.real) else f"{grade.device} (simulated)"
-        for grade in attempt.grades
-    ]
+    names = [grade.device if grade.real else f"{grade.device} (simulated)" for grade in attempt.grades]
     table = _table("check", "points", *names)
     for row in zip(*(grade.checks for grade in attempt.grades), strict=True):
         table.add_row(Text(row[0].title), Text(show_points(row[0].points), justify="right"), *map(_mark, row))
@@ -119,10 +116,19 @@ def _attempt(report: "Report", attempt: "Attempt") -> Iterable[RenderableType]:
         result.reason for grade in attempt.grades for result in grade.checks if not result.counted
     ):
         yield Text(f"  not counted: {visible(reason)}", style="dim")
-    for label, output in (("stdout", attempt.grades[0].stdout), ("stderr", attempt.grades[0].stderr)):
-        if output.text.strip():
-            yield Text(f"  {label}:", style="dim")
-            yield from (Text(f"    {line}", style="dim") for line in printed(output.text).splitlines()[:10])
+    for grade, name in zip(attempt.grades, names, strict=True):
+        for stream, output in (("stdout", grade.stdout), ("stderr", grade.stderr)):
+            yield from _printed(f"{stream} on {name}", output)
+
+
+def _printed(name: str, output: Output) -> Iterable[Text]:
+    """The first lines of what was printed, and how many more there are; the reports have them all."""
+    lines = printed(output.text).splitlines()
+    if output.text.strip():
+        yield Text(f"  {name}:", style="dim")
+        yield from (Text(f"    {line}", style="dim") for line in lines[:_PRINTED_LINES])
+        if len(lines) > _PRINTED_LINES:
+            yield Text(f"    … {len(lines) - _PRINTED_LINES:,} more lines are in the report (-o)", style="dim")
 
 
 def _failure(submission: str, result: CheckResult) -> Text:

@@ -199,7 +199,7 @@ class Report:
         written is a UsageError. The default is the view that is safe to give away; the interviewer's is asked for.
         """
         path = Path(path)
-        check_suffix(path)
+        check_target(path)
         text: str = importlib.import_module(_WRITERS[path.suffix.lower()]).render(self.view(audience))
         replace_file(path, text)
 
@@ -247,8 +247,10 @@ class Report:
         return tuple(Attempt(*names, grades=tuple(group)) for names, group in groups.items())
 
 
-def check_suffix(path: Path) -> None:
-    """UsageError unless the suffix of `path` is one that a report can be written as."""
+def check_target(path: Path) -> None:
+    """UsageError unless the suffix of `path` is one that a report can be written as, and its folder is there."""
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: cannot be written: there is no folder {path.parent}")
     if path.suffix.lower() not in _WRITERS:
         raise UsageError(f"{path}: a report is written as {' or '.join(sorted(_WRITERS))}, by the file's suffix")
 

@@ -47,9 +47,8 @@ def _ready(modules: list[str]) -> None:
     A team of OpenMP threads in the parent would make a child's first parallel operation hang: one thread, before any
     operation.
     """
-    confine.die_with_parent(
-        os.getppid(), signal.SIGTERM
-    )  # a signal that can be caught, when there are jobs to be ended
+    # Not SIGKILL: this one can be caught, to end the jobs first.
+    confine.die_with_parent(os.getppid(), signal.SIGTERM)
     confine.adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the judge's business; it ends us by closing the socket
     torch.set_num_threads(1)
@@ -83,6 +82,8 @@ def _register() -> str | None:
         virtual.register()
     except virtual.Unsupported as reason:
         return str(reason)
+    except Exception as error:  # noqa: BLE001 - whatever it is, jobs on real devices go on, and the others are told it
+        return f"the virtual device cannot be registered: {type(error).__name__}: {error}"
     return None
 
 

@@ -73,19 +73,10 @@ def plan_trials(questions: Iterable[Question], devices: Iterable[Device]) -> lis
     return [trial for question in questions for device in chosen for trial in _trials(question, device)]
 
 
-def verify(bank: Bank, trials: list[Trial], on_finding: Callable[[Finding], None] = lambda _: None) -> list[Finding]:
-    """Runs the trials and compares, calling `on_finding` after each."""
-    findings: list[Finding] = []
-
-    def compare(grade: Grade) -> None:
-        finding = judge_trial(trials[len(findings)], grade)
-        findings.append(finding)
-        on_finding(finding)
-
-    # Jobs that cannot be played on their device are accounted for last; the trials are put in the same order.
-    trials.sort(key=lambda trial: bool(trial.job.skipped))
-    Grading(Plan(bank, tuple(trial.job for trial in trials))).run(compare)
-    return findings
+def verify(bank: Bank, trials: list[Trial], on_grade: Callable[[Grade], None] = lambda _: None) -> list[Finding]:
+    """Runs the trials, calling `on_grade` after each, and compares. The findings are in the order of the trials."""
+    grades = Grading(Plan(bank, tuple(trial.job for trial in trials))).run(on_grade)
+    return [judge_trial(trial, grade) for trial, grade in zip(trials, grades, strict=True)]
 
 
 def unproven(findings: Iterable[Finding]) -> list[Unproven]:
