@@ -9,7 +9,7 @@ from proctorch import Bank, Grade, Plan, Submission, Verdict
 from proctorch.devices import CPU, VIRTUAL, choose
 from proctorch.judge import session
 from proctorch.judge.grade import Outcome
-from proctorch.judge.supervise import NoVirtualDevice, Sandbox
+from proctorch.judge.supervise import Sandbox, Unavailable
 
 BANK = Bank.load(Path(__file__).parent / "bank")
 #: Answers rightly, and prints what it sees of torch.
@@ -58,7 +58,7 @@ def test_where_it_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def refuse(self: Sandbox, *, virtual: int | None = None, **limits: Any) -> Any:
         if virtual is not None:
-            raise NoVirtualDevice("the virtual device is tested with torch 2.13, and this is torch 9.9")
+            raise Unavailable("the virtual device is tested with torch 2.13, and this is torch 9.9")
         return start(self, **limits)
 
     monkeypatch.setattr(Sandbox, "start", refuse)

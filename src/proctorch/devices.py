@@ -102,6 +102,11 @@ def choose(names: tuple[str, ...]) -> tuple[Device, ...]:
     return tuple(dict.fromkeys(chosen))
 
 
+def cuda_nodes() -> tuple[str, ...]:
+    """The device nodes that CUDA's driver works through."""
+    return tuple(sorted(glob.glob("/dev/nvidia*")))  # noqa: PTH207 - an absolute pattern
+
+
 def unmet(need: Need, device: Device) -> str | None:
     """Why the device does not give what is needed, or None if it does."""
     if need is Need.SECOND and device.type == "cpu":

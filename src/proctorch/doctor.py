@@ -1,6 +1,7 @@
 """What this machine can do, found by trying."""
 
 import platform
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,6 +14,13 @@ from proctorch.errors import ProctorchError
 
 if TYPE_CHECKING:
     from proctorch.judge.supervise import Sandbox
+
+
+_TIERS = {
+    "full": "a stranger's code sees no files of yours, no network and no other process",
+    "kernel": "a stranger's code can read and write no files of yours; docs/security.md says what is not held",
+    "process": "limits only: a submission can do what you can. Strangers' code is not graded without --trust-submissions",
+}
 
 
 @dataclass(frozen=True)
@@ -45,17 +53,9 @@ def examine(bank: Path | None) -> Examination:
             fact("device", f"{device}: {device.description} ({'real' if device.real else 'simulated'})")
     except ProctorchError as error:
         problems.append(str(error))
-    limits = Limits()
-    fact("sandbox", "process: a process of its own, no confinement of files or network yet")
-    fact("limit", f"{limits.seconds:g} seconds for each scenario, unless the question says otherwise")
-    fact("limit", f"output {limits.output >> 20} MiB, unless the question says otherwise")
     try:
         with Sandbox(virtual=True) as sandbox:
-            process = sandbox.start(memory=limits.memory, output=limits.output)
-            for held in process.limits:
-                fact("limit", held)
-            process.close()
-            fact("virtual", _virtual(sandbox))
+            facts += _sandbox(sandbox)
     except ProctorchError as error:
         problems.append(str(error))
     try:
@@ -66,12 +66,29 @@ def examine(bank: Path | None) -> Examination:
     return Examination(tuple(facts), tuple(problems))
 
 
+def _sandbox(sandbox: "Sandbox") -> Iterator[tuple[str, str]]:
+    """The tier, its layers, and the limits that a job is really held to where its question sets no others."""
+    strength, limits = sandbox.strength, Limits()
+    yield "sandbox", f"tier {strength.tier}: {_TIERS[strength.tier]}"
+    for layer, what in strength.layers.items():
+        yield f"layer {layer}", what
+    for layer, why in strength.missing.items():
+        yield f"layer {layer}", f"missing: {why}"
+    yield "limit", f"{limits.seconds:g} seconds for each scenario"
+    yield "limit", f"output {limits.output >> 20} MiB"
+    process = sandbox.start(limits)
+    process.close()
+    for held in process.limits:
+        yield "limit", held
+    yield "virtual", _virtual(sandbox)
+
+
 def _virtual(sandbox: "Sandbox") -> str:
     """What can be said of the virtual accelerator here, found by starting a job on it."""
-    from proctorch.judge.supervise import NoVirtualDevice  # noqa: PLC0415 - as above
+    from proctorch.judge.supervise import Unavailable  # noqa: PLC0415 - as above
 
     try:
-        sandbox.start(memory=None, output=1 << 20, virtual=1 << 20).close()
-    except NoVirtualDevice as obstacle:
+        sandbox.start(Limits(), virtual=1 << 20).close()
+    except Unavailable as obstacle:
         return f"not here: {obstacle}"
     return "a simulated CUDA device: real values, CUDA's same-device rule and memory budget; no speed, no races"

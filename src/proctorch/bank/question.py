@@ -55,11 +55,23 @@ class EntryPoint:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one played scenario may use. `seconds` is wall-clock time, `memory` and `output` are bytes."""
+    """What a submission may use. Sizes are bytes."""
 
+    #: Of wall-clock time, for each played scenario.
     seconds: float = 10.0
+    #: Of CPU time, for the whole job on one device.
+    cpu: float = 60.0
+    #: Of the whole job, beyond what Python and torch take.
     memory: int = 2 << 30
+    #: Printed, for the whole job.
     output: int = 4 << 20
+    #: Beside the job's own: 0 for none, more for DataLoader's workers.
+    processes: int = 0
+    #: Beside the first.
+    threads: int = 64
+    #: Of the job's files together, and of each.
+    disk: int = 64 << 20
+    open_files: int = 256
 
 
 @dataclass(frozen=True)

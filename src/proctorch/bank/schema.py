@@ -164,8 +164,23 @@ _LIMITS = _mapping(
         "wall-clock seconds of one scenario, such as 10",
         optional=True,
     ),
+    cpu=_key(
+        _read_by(_seconds, {"type": "number", "exclusiveMinimum": 0, "maximum": 86_400}),
+        "seconds of CPU time of the whole job, such as 60",
+        optional=True,
+    ),
     memory=_key(_read_by(_size, _BYTES_OR_SIZE), "bytes of memory, such as 2GiB", optional=True),
     output=_key(_read_by(_size, _BYTES_OR_SIZE), "bytes of printed output, such as 4MiB", optional=True),
+    processes=_key(
+        core.int_schema(strict=True, ge=0, le=64),
+        "processes beside the job's own, 0 to 64, such as 2 for two workers",
+        optional=True,
+    ),
+    threads=_key(
+        core.int_schema(strict=True, ge=1, le=1024), "threads beside the first, 1 to 1024, such as 64", optional=True
+    ),
+    disk=_key(_read_by(_size, _BYTES_OR_SIZE), "bytes of all files together, such as 64MiB", optional=True),
+    open_files=_key(core.int_schema(strict=True, ge=16, le=4096), "open files, 16 to 4096, such as 256", optional=True),
 )
 _CHECK = _mapping(
     test=_key(_TEST, "the name of the pytest function in the grader that decides, `test_…`"),
@@ -239,7 +254,9 @@ _QUESTION = _mapping(
         "the Python that a candidate starts from; it runs, and does not pass",
     ),
     entry=_key(_ENTRY, "what the submission must define, such as `{train_step: [model, batch, device]}`"),
-    limits=_key(_LIMITS, "`seconds`, `memory` and `output`", optional=True),
+    limits=_key(
+        _LIMITS, "`seconds`, `cpu`, `memory`, `output`, `processes`, `threads`, `disk`, `open_files`", optional=True
+    ),
     budget=_key(
         _read_by(_size, _BYTES_OR_SIZE),
         "bytes of the accelerator, such as 64MiB; with `device: budget` only",

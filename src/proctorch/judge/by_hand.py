@@ -33,7 +33,7 @@ def _load_judge(config: pytest.Config, file: str) -> None:
     import secrets  # noqa: PLC0415 - as above
 
     from proctorch.bank.bank import Bank  # noqa: PLC0415
-    from proctorch.devices import choose  # noqa: PLC0415
+    from proctorch.devices import choose, cuda_nodes  # noqa: PLC0415
     from proctorch.judge import plugin  # noqa: PLC0415
     from proctorch.judge.plan import Job  # noqa: PLC0415
     from proctorch.judge.play import Play  # noqa: PLC0415
@@ -44,7 +44,7 @@ def _load_judge(config: pytest.Config, file: str) -> None:
     device = choose((config.getoption("proctorch_device", default="cpu"),))[0]
     seed = config.getoption("proctorch_seed")
     secret = secrets.randbits(53) if seed is None else seed
-    sandbox = Sandbox(virtual=device.type == "virtual")
+    sandbox = Sandbox(virtual=device.type == "virtual", devices=cuda_nodes() if device.type == "cuda" else ())
     config.add_cleanup(sandbox.close)
     plays: dict[Path, list[Play]] = {}
     banks: dict[Path, Bank] = {}

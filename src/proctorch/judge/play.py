@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from proctorch import wire
 from proctorch.bank.question import Check
 from proctorch.errors import ProctorchError
+from proctorch.judge import canary
 from proctorch.judge.evidence import Ended, Evidence, read_moments, read_trace
 from proctorch.judge.grade import CheckResult, CopyCount, Grade, MemoryRun, Outcome, Output, Place, Verdict
 from proctorch.judge.plan import Job, mix_seed
@@ -65,7 +66,10 @@ class Play:
         self._process: Process | None = None
         self._evidence: dict[tuple[str, bytes], Evidence] = {}
         self._unloadable: Evidence | None = None
-        self._sandbox_broke = False
+        #: The sandbox broke while this was played, perhaps by its doing.
+        self.wounded = False
+        #: A death of the process did the sandbox no harm: it was tried.
+        self.found_in_order = False
         self._lines: dict[str, int] = {}
         self._incidents: list[Incident] = []
         self._time_outs = 0
@@ -84,7 +88,7 @@ class Play:
             try:
                 self._evidence[key] = self._play(scenario, inputs)
             except SandboxBroken:
-                self._sandbox_broke = True
+                self.wounded = True
                 raise
         return self._evidence[key]
 
@@ -121,7 +125,7 @@ class Play:
         """A process that has loaded the submission. NotPlayed if none can, or if too much time went already."""
         if self._unloadable:
             raise NotPlayed(f"not run: {self._unloadable.reason}")
-        if self._sandbox_broke:  # by the code, perhaps: it shall not break the next one too
+        if self.wounded:  # by the code, perhaps: it shall not break the next one too
             raise NotPlayed("not run: the sandbox process broke")
         if self._process and self._process.alive:
             return self._process
@@ -131,8 +135,8 @@ class Play:
         self._began = self._began or time.monotonic()
         question, device = self.job.question, self.job.device
         virtual = (question.budget or _VIRTUAL_MEMORY) if device.type == "virtual" else None
-        memory = question.limits.memory if device.type == "cpu" or virtual else None
-        process = self._process = self._sandbox().start(memory=memory, output=question.limits.output, virtual=virtual)
+        cuda = device.real and device.type != "cpu"
+        process = self._process = self._sandbox().start(question.limits, cuda=cuda, virtual=virtual)
         self.limits = process.limits
         request = {
             "op": "load",
@@ -167,6 +171,9 @@ class Play:
         return evidence
 
     def _stopped(self, stopped: Stopped, prefix: str = "") -> Evidence:
+        if not canary.in_order(self._sandbox(), virtual=self.job.device.type == "virtual"):
+            raise SandboxBroken(f"the sandbox does not work since the job's process {stopped.reason}")
+        self.found_in_order = True
         return Evidence(
             stopped.ended,
             reason=f"{prefix}{stopped.reason}",
@@ -260,6 +267,7 @@ class Play:
         try:
             self._put_away()
         except SandboxBroken as broken:  # the answers are in, but what the code has started may live on
+            self.wounded = True
             self._incidents.append(Incident(Verdict.JUDGE_ERROR, shorten(str(broken))))
         results = tuple(self._results.get(check.test) or _unaccounted(check) for check in self.job.question.checks)
         verdict, reason = decide(results, self._incidents)

@@ -22,7 +22,7 @@ from proctorch.judge.evidence import Ended, Evidence
 from proctorch.judge.grade import CheckResult, Outcome, Place
 from proctorch.judge.plan import mix_seed
 from proctorch.judge.play import NotPlayed, Play, not_run, shorten
-from proctorch.judge.supervise import NoVirtualDevice
+from proctorch.judge.supervise import Unavailable
 
 _PLAY = "proctorch_play"
 
@@ -155,7 +155,7 @@ class Judge:
             if call.when == "call":
                 play.record(check, CheckResult(check.test, check.title, check.points, Outcome.PASSED))
             return
-        if isinstance(error, NoVirtualDevice):
+        if isinstance(error, Unavailable):
             play.record(check, not_run(check, str(error), counted=False))
             report.longrepr = str(error)
             return

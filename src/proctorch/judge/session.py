@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from proctorch.errors import ProctorchError
-from proctorch.judge import plugin
+from proctorch.devices import cuda_nodes
+from proctorch.errors import ProctorchError, UsageError
+from proctorch.judge import canary, plugin
 from proctorch.judge.grade import CheckResult, Grade, Outcome
 from proctorch.judge.plan import Job, Plan
 from proctorch.judge.play import Play, not_run
-from proctorch.judge.supervise import Sandbox, SandboxBroken
+from proctorch.judge.supervise import Sandbox, SandboxBroken, Strength
 
 #: The first optimizer that a process makes, or its first operation on the meta device, imports most of this, which
 #: takes as long as torch itself: once for all jobs, then, and only if a job looks as if it will.
@@ -34,15 +35,26 @@ _PYTEST = (
 
 
 class Sandboxes:
-    """The fork server of a session: started at once, and started anew if it breaks."""
+    """The fork server of a session: started at once, and started anew if it breaks.
 
-    def __init__(self, jobs: tuple[Job, ...]) -> None:
+    No job may see the `bank`. `strongest` is the tier that is tried first.
+    """
+
+    def __init__(self, jobs: list[Job], bank: Path, strongest: str) -> None:
         sources = {job.submission.source for job in jobs} | {job.question.scenarios.read_bytes() for job in jobs}
         late = any(word in source for source in sources for word in _LATE_IMPORTERS)
         self._preload = (_LATE_IMPORT,) if late else ()
         self._virtual = any(job.device.type == "virtual" for job in jobs)
+        self._cuda = any(job.device.type == "cuda" for job in jobs)
+        self._bank = bank
+        self._strongest = strongest
         self._unfit = 0
-        self._current = Sandbox(self._preload, virtual=self._virtual)
+        self._current = self._new()
+
+    @property
+    def strength(self) -> Strength:
+        """How jobs are confined here."""
+        return self._current.strength
 
     def get(self) -> Sandbox:
         """One that works, as far as is known. SandboxBroken if several in a row were never fit for work."""
@@ -51,8 +63,22 @@ class Sandboxes:
             if self._unfit >= _MAX_UNFIT:
                 raise SandboxBroken(f"the sandbox process did not start, tried {_MAX_UNFIT} times")
             self._current.close()
-            self._current = Sandbox(self._preload, virtual=self._virtual)
+            self._current = self._new()
         return self._current
+
+    def in_order(self) -> bool:
+        """Whether the fork server still does what it should: a job whose answer is known is played."""
+        kinds = (False, True) if self._virtual else (False,)
+        return not self._current.broken and all(canary.in_order(self._current, virtual=each) for each in kinds)
+
+    def _new(self) -> Sandbox:
+        return Sandbox(
+            self._preload,
+            virtual=self._virtual,
+            hidden=[self._bank / name for name in ("questions", "graders", "solutions")],
+            devices=cuda_nodes() if self._cuda else (),
+            strongest=self._strongest,
+        )
 
     def close(self) -> None:
         """Ends everything that runs in the sandbox."""
@@ -60,68 +86,125 @@ class Sandboxes:
 
 
 class Grading:
-    """The grades of a plan, as they come. `limits` are those that the jobs were really held to."""
+    """The grades of a plan, as they come.
 
-    def __init__(self, plan: Plan, seed: int | None = None) -> None:
+    Where files and network cannot be kept from a submission (tier `process`), nothing is graded unless
+    `trust_submissions` says that whoever wrote them is trusted. `strongest`: no stronger tier than this.
+    """
+
+    def __init__(
+        self, plan: Plan, seed: int | None = None, *, trust_submissions: bool = False, strongest: str = "full"
+    ) -> None:
         self._plan = plan
+        self._trust = trust_submissions
+        self._strongest = strongest
         #: The secret that every hidden input is derived from; give it again to repeat a run.
         self.seed = secrets.randbits(53) if seed is None else seed
+        #: The limits that the jobs were really held to, in words.
         self.limits: tuple[str, ...] = ()
+        #: How the jobs were confined; None if none was played.
+        self.strength: Strength | None = None
 
     def run(self, on_grade: Callable[[Grade], None] = lambda _: None) -> list[Grade]:
         """Grades every job, in the plan's order, and calls `on_grade` after each.
 
-        A job that cannot be graded has the verdict NOT_RUN or JUDGE_ERROR: there is a grade for each. KeyboardInterrupt
-        passes through, with everything that was started ended.
+        A job that cannot be graded has the verdict NOT_RUN or JUDGE_ERROR: there is a grade for each. One during which
+        the sandbox broke is graded again, once, and told again. KeyboardInterrupt passes through, with everything that
+        was started ended. UsageError if strangers' code cannot be confined here and is not trusted.
         """
-        graded: dict[int, Grade] = {}
-
-        def finish(play: Play) -> None:
-            self.limits = play.limits or self.limits
-            grade = graded[id(play)] = play.grade()
-            on_grade(grade)
-
+        rounds = _Rounds(on_grade)
         jobs = self._plan.jobs
         playable = [job for job in jobs if not job.skipped]
-        sandboxes = Sandboxes(tuple(playable)) if playable else None
-        plays = [Play(job, sandboxes.get if sandboxes else _no_sandbox, self.seed) for job in jobs]
-        try:
-            if sandboxes:
-                broken = self._judge([play for play in plays if not play.job.skipped], finish)
-            for play in plays:
-                if id(play) not in graded:
-                    _account_unplayed(play, "" if play.job.skipped else broken(play.job.question.tests))
-                    finish(play)
-        finally:
-            for play in plays:
-                with contextlib.suppress(ProctorchError):
-                    play.close()
-            if sandboxes:
-                sandboxes.close()
-        return [graded[id(play)] for play in plays]
+        for job in jobs:
+            if job.skipped:
+                play = Play(job, _no_sandbox, self.seed)
+                _account_unplayed(play, "")
+                rounds.finish(play)
+        if playable:
+            with contextlib.closing(Sandboxes(playable, self._plan.bank.root, self._strongest)) as sandboxes:
+                self._demand_trust(sandboxes)
+                self._judge(playable, sandboxes, rounds.finish)
+                if again := rounds.to_repeat(in_order=sandboxes.in_order()):
+                    self._judge(again, sandboxes, rounds.finish)
+        return [rounds.grades[id(job)] for job in jobs]
 
-    def _judge(self, plays: list[Play], finish: Callable[[Play], None]) -> Callable[[Path], str]:
-        """Makes all checks of all plays. Returns what tells why a grader could not be used."""
+    def _demand_trust(self, sandboxes: Sandboxes) -> None:
+        self.strength = sandboxes.strength
+        if self.strength.tier == "process" and not self._trust:
+            lacks = "; ".join(f"{name}: {why}" for name, why in self.strength.missing.items()) or "as it was asked to"
+            raise UsageError(
+                "a submission could read your files and use the network: this machine cannot confine it"
+                f" ({lacks}). If you wrote the submissions yourself, or trust who did, say --trust-submissions."
+                " Strangers' code is graded on Linux; on macOS and Windows, in a Linux virtual machine (such as WSL 2)."
+            )
+
+    def _judge(self, jobs: list[Job], sandboxes: Sandboxes, finish: Callable[[Play], None]) -> None:
+        """Makes all checks of all jobs, and calls `finish` with each when it is done."""
+        plays = [Play(job, sandboxes.get, self.seed) for job in jobs]
         by_tests: dict[Path, list[Play]] = {}
         for play in plays:
             by_tests.setdefault(play.job.question.tests.resolve(), []).append(play)
-        judge = plugin.Judge(lambda path: by_tests.get(path.resolve(), []), finish)
+        left = {id(play): play for play in plays}
+
+        def finished(play: Play) -> None:
+            del left[id(play)]
+            self.limits = play.limits or self.limits
+            finish(play)
+
+        judge = plugin.Judge(lambda path: by_tests.get(path.resolve(), []), finished)
         arguments = [*_PYTEST, f"--rootdir={self._plan.bank.root}", *map(str, by_tests)]
         try:
             with _no_pytest_environment():
                 code = pytest.main(arguments, plugins=[plugin, judge])
+            if code == pytest.ExitCode.INTERRUPTED and not judge.internal_error:
+                raise KeyboardInterrupt
+            if code == pytest.ExitCode.INTERNAL_ERROR or judge.internal_error:
+                raise ProctorchError(f"the judge broke:\n{judge.internal_error}")
+            for play in list(left.values()):
+                _account_unplayed(play, judge.broken_grader(play.job.question.tests.resolve()))
+                finished(play)
         finally:
             _forget_modules(set(map(str, by_tests)))
-        if code == pytest.ExitCode.INTERRUPTED and not judge.internal_error:
-            raise KeyboardInterrupt
-        if code == pytest.ExitCode.INTERNAL_ERROR or judge.internal_error:
-            raise ProctorchError(f"the judge broke:\n{judge.internal_error}")
-        return judge.broken_grader
+            for play in plays:
+                with contextlib.suppress(ProctorchError):
+                    play.close()
 
 
-def grade(plan: Plan, *, seed: int | None = None) -> list[Grade]:
-    """Grades every job of the plan; one grade each, in order. `seed` repeats an earlier run."""
-    return Grading(plan, seed).run()
+class _Rounds:
+    """The grades so far, and the jobs that must be played again since the sandbox broke under them."""
+
+    def __init__(self, on_grade: Callable[[Grade], None]) -> None:
+        self._on_grade = on_grade
+        #: By the identity of the job.
+        self.grades: dict[int, Grade] = {}
+        self._wounded: list[Job] = []
+        #: Since the fork server was last known to be in order.
+        self._doubtful: list[Job] = []
+        self._second = False
+
+    def finish(self, play: Play) -> None:
+        job = play.job
+        self.grades[id(job)] = play.grade()
+        if play.wounded and not self._second:
+            self._wounded.append(job)
+            return
+        if play.found_in_order:
+            self._doubtful.clear()
+        self._doubtful.append(job)
+        self._on_grade(self.grades[id(job)])
+
+    def to_repeat(self, *, in_order: bool) -> list[Job]:
+        """Ends the first round. `in_order`: whether the fork server is, at its end."""
+        self._second = True
+        return self._wounded if in_order else [*self._doubtful, *self._wounded]
+
+
+def grade(plan: Plan, *, seed: int | None = None, trust_submissions: bool = False) -> list[Grade]:
+    """Grades every job of the plan; one grade each, in order. `seed` repeats an earlier run.
+
+    UsageError where the machine cannot confine strangers' code, unless `trust_submissions`.
+    """
+    return Grading(plan, seed, trust_submissions=trust_submissions).run()
 
 
 def _account_unplayed(play: Play, broken: str) -> None:

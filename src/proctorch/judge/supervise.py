@@ -17,15 +17,17 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from proctorch import wire
+from proctorch.bank.question import Limits
 from proctorch.errors import ProctorchError
 from proctorch.judge.evidence import Ended
 from proctorch.judge.grade import Output
 
-_ZYGOTE = "proctorch.sandbox.zygote"
+_START = "proctorch.sandbox.tiers"
 _START_SECONDS = 120.0
 _END_SECONDS = 20.0
 #: How long a process whose answers have ended may take to be dead.
@@ -78,35 +80,64 @@ class _Capture:
         return Output(text + (f"\n… {cut:,} bytes are not shown …\n" if cut else "") + tail, cut)
 
 
-class NoVirtualDevice(Exception):
-    """There is no virtual accelerator here. The text is one line that says why."""
+class Unavailable(Exception):
+    """This machine cannot play the job at all. The text is one line that says why."""
+
+
+@dataclass(frozen=True)
+class Strength:
+    """How strangers' code is confined here. `layers` hold; `missing` do not: each with a reason and what to do."""
+
+    #: `full`, `kernel` or `process`.
+    tier: str
+    layers: dict[str, str]
+    missing: dict[str, str]
+
+    def __str__(self) -> str:
+        return f"{self.tier}: {'; '.join(self.layers.values()) or 'a process of its own, with limits'}"
 
 
 class Sandbox:
     """The judge's handle on a fork server, which plays any number of jobs. A context manager.
 
     It starts at once and is waited for when the first job needs it. With `virtual`, a second fork server splits off,
-    for jobs on the virtual accelerator. `preload` names modules to import before that.
+    for jobs on the virtual accelerator. `preload` names modules to import before that, `hidden` folders that no job may
+    see, `devices` the nodes of accelerators, `strongest` the tier that is tried first.
     """
 
-    def __init__(self, preload: Sequence[str] = (), *, virtual: bool = False) -> None:
-        self._work = tempfile.TemporaryDirectory(prefix="proctorch-", ignore_cleanup_errors=True)
+    def __init__(
+        self,
+        preload: Sequence[str] = (),
+        *,
+        virtual: bool = False,
+        hidden: Sequence[Path] = (),
+        devices: Sequence[str] = (),
+        strongest: str = "full",
+    ) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
         pairs = [socket.socketpair() for _ in range(2 if virtual else 1)]
         theirs = [their.fileno() for _, their in pairs]
-        names = [*map(str, theirs), "-"][:2]
+        order = {
+            "control": theirs[0],
+            "virtual": theirs[1] if virtual else None,
+            "preload": list(preload),
+            "hidden": [str(path) for path in hidden],
+            "devices": list(devices),
+            "strongest": strongest,
+        }
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-I", "-m", _ZYGOTE, *names, self._work.name, *preload],
+            [sys.executable, "-I", "-m", _START, json.dumps(order)],
             pass_fds=theirs,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._errors,
-            env=_environment(self._work.name),
+            env=_environment(),
             start_new_session=True,  # Ctrl-C is for the judge, which then ends the sandbox itself
         )
         for _, their in pairs:
             their.close()
         self._channels = [_Channel(ours, self._broken) for ours, _ in pairs]
+        self._strength: Strength | None = None
         #: It has failed and is of no more use.
         self.broken = False
         self._count = 0
@@ -134,16 +165,27 @@ class Sandbox:
             self._process.kill()
             self._process.wait()
         self._errors.close()
-        self._work.cleanup()
 
-    def start(self, *, memory: int | None, output: int, virtual: int | None = None) -> "Process":
-        """A fresh process for one job. `memory` and `output` are its limits in bytes; memory None is none.
+    @property
+    def strength(self) -> Strength:
+        """What was found to hold here. Known long before it is ready for work."""
+        if self._strength is None:
+            told, _ = self._channels[0].message(_START_SECONDS)
+            self._strength = Strength(**told["tier"])
+        return self._strength
 
-        `virtual`: the bytes of the virtual accelerator, None for a job without it. NoVirtualDevice if it cannot be had.
+    def start(self, limits: Limits, *, cuda: bool = False, virtual: int | None = None) -> "Process":
+        """A fresh process for one job. With `cuda` its memory is not limited: CUDA reserves far more than it uses.
+
+        `virtual`: the bytes of the virtual accelerator, None for a job without it. Unavailable if this machine cannot
+        play such a job.
         """
+        tier = self.strength.tier  # asked first: it is the first thing that is told
+        if limits.processes and tier == "kernel":  # shared memory of its own needs a mount of its own
+            raise Unavailable("needs processes beside its own, which the sandbox allows in tier `full` only")
         channel = self._channels[-1 if virtual is not None else 0]
         if (obstacle := channel.wait_until_ready().get("obstacle")) is not None:
-            raise NoVirtualDevice(str(obstacle))
+            raise Unavailable(str(obstacle))
         self._count += 1
         name = f"job{self._count}"
         requests, to_requests = os.pipe()
@@ -153,12 +195,13 @@ class Sandbox:
         from_whereabouts, whereabouts = os.pipe()
         theirs = [requests, answers, out, err, whereabouts]
         try:
-            process, handle = channel.start({"start": name, "memory": memory, "virtual": virtual}, theirs)
+            job = {"start": name, "virtual": virtual, "limits": _told_limits(limits, cuda=cuda)}
+            process, handle = channel.start(job, theirs)
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
         pipes = _Pipes(to_requests, from_answers, from_out, from_err, from_whereabouts)
-        return Process(channel, name, process, handle, pipes, output)
+        return Process(channel, name, process, handle, pipes, limits)
 
     def _broken(self, why: str) -> SandboxBroken:
         self.broken = True
@@ -176,7 +219,7 @@ class _Channel:
     def __init__(self, control: socket.socket, broken: Callable[[str], SandboxBroken]) -> None:
         self._control = control
         self._broken = broken
-        self._ended: dict[str, int] = {}
+        self._ended: dict[str, tuple[int, float]] = {}
         self._buffer = bytearray()
         #: What it said when it was ready.
         self.hello: dict[str, Any] | None = None
@@ -186,7 +229,7 @@ class _Channel:
 
     def wait_until_ready(self) -> dict[str, Any]:
         if self.hello is None:
-            self.hello, _ = self._message(_START_SECONDS)
+            self.hello, _ = self.message(_START_SECONDS)
         return self.hello
 
     def start(self, job: dict[str, Any], descriptors: list[int]) -> tuple[int, int | None]:
@@ -195,22 +238,25 @@ class _Channel:
             socket.send_fds(self._control, [json.dumps(job).encode()], descriptors)
         except OSError:
             raise self._broken("it no longer takes jobs") from None
-        message, handles = self._message(_START_SECONDS)
+        message, handles = self.message(_START_SECONDS)
         while "started" not in message:
             self._note(message)
-            message, handles = self._message(_START_SECONDS)
+            message, handles = self.message(_START_SECONDS)
         return message["process"], handles[0] if handles else None
 
-    def wait_end(self, name: str) -> int:
-        """How the named job's process ended: its exit code, or minus the signal. All that it started is gone then."""
+    def wait_end(self, name: str) -> tuple[int, float]:
+        """How the named job's process ended: its exit code, or minus the signal, and its seconds of CPU time.
+
+        All that it started is gone then.
+        """
         while name not in self._ended:
-            self._note(self._message(_END_SECONDS)[0])
+            self._note(self.message(_END_SECONDS)[0])
         return self._ended.pop(name)
 
     def _note(self, message: dict[str, Any]) -> None:
-        self._ended[message["ended"]] = message["status"]
+        self._ended[message["ended"]] = message["status"], message["cpu"]
 
-    def _message(self, seconds: float) -> tuple[dict[str, Any], list[int]]:
+    def message(self, seconds: float) -> tuple[dict[str, Any], list[int]]:
         """The next line from the fork server, with the descriptors that came along."""
         deadline = time.monotonic() + seconds
         descriptors: list[int] = []
@@ -240,7 +286,7 @@ class Process:
     """One job's process: asked one thing at a time, until it is closed or gives no answer."""
 
     def __init__(
-        self, channel: _Channel, name: str, process: int, handle: int | None, pipes: _Pipes, output: int
+        self, channel: _Channel, name: str, process: int, handle: int | None, pipes: _Pipes, limits: Limits
     ) -> None:
         self._channel = channel
         self._name = name
@@ -248,11 +294,12 @@ class Process:
         self._handle = handle
         self._pipes = pipes
         self._open = {pipes.answers, pipes.out, pipes.err}
-        self._limit = output
+        self._limits = limits
         self._asked = 0
         self._captures = {pipes.out: _Capture(), pipes.err: _Capture()}
         self._answer = bytearray()
         self._status: int | None = None
+        self._cpu = 0.0
         self._said_last = ""
         os.set_blocking(pipes.requests, False)
         try:
@@ -285,7 +332,7 @@ class Process:
         self._signal(signal.SIGKILL)
         self._status = -signal.SIGKILL  # if the sandbox is too broken to tell
         try:
-            self._status = self._channel.wait_end(self._name)
+            self._status, self._cpu = self._channel.wait_end(self._name)
             for stream in (self._pipes.out, self._pipes.err):
                 while stream in self._open and not self._flooded:
                     self._take_output(stream)
@@ -298,7 +345,7 @@ class Process:
 
     @property
     def _flooded(self) -> bool:
-        return sum(capture.total for capture in self._captures.values()) > self._limit
+        return sum(capture.total for capture in self._captures.values()) > self._limits.output
 
     def _receive(self, request: bytes, seconds: float) -> dict[str, Any]:
         deadline = time.monotonic() + seconds
@@ -319,7 +366,7 @@ class Process:
                     if stream in ready:
                         self._take_output(stream)
                 if self._flooded:
-                    size = f"{self._limit / (1 << 20):g} MiB"
+                    size = f"{self._limits.output / (1 << 20):g} MiB"
                     raise Stopped(Ended.TOO_MUCH_OUTPUT, f"printed more than {size} and was stopped")
                 if self._pipes.answers in ready:
                     self._take(self._pipes.answers, self._answer)
@@ -375,6 +422,9 @@ class Process:
         if not ended_itself:
             return Stopped(Ended.GARBLED, "closed the channel to the judge")
         assert self._status is not None
+        if self._cpu >= self._limits.cpu:
+            spent = f"used more than {self._limits.cpu:g} seconds of CPU time and was stopped"
+            return Stopped(Ended.TIMED_OUT, spent, self._said_last)
         if self._status >= 0:
             return Stopped(Ended.DIED, f"ended the process with exit code {self._status} before there was an answer")
         number = -self._status
@@ -403,12 +453,23 @@ class Process:
                 os.kill(self._process, number)
 
 
-def _environment(work: str) -> dict[str, str]:
+def _told_limits(limits: Limits, *, cuda: bool) -> dict[str, Any]:
+    return {
+        "cpu": limits.cpu,
+        "memory": None if cuda else limits.memory,
+        "processes": limits.processes,
+        "threads": limits.threads,
+        "disk": limits.disk,
+        "open_files": limits.open_files,
+    }
+
+
+def _environment() -> dict[str, str]:
     """A small environment of our own: none of the user's variables reach a candidate."""
     return {
         "PATH": "/usr/bin:/bin",
-        "HOME": work,
-        "TMPDIR": work,
+        "USER": "sandbox",
+        "LOGNAME": "sandbox",
         "LANG": "C.UTF-8",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",

@@ -13,13 +13,13 @@ import tempfile
 import time
 import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import torch
 
 from proctorch import wire
-from proctorch.sandbox import confine, probe
+from proctorch.sandbox import probe, system
 
 _MIB = 1 << 20
 _MAX_MOMENTS = 300
@@ -32,24 +32,25 @@ def serve(
     requests: int,
     answers: int,
     whereabouts: int,
-    work: str,
-    memory: int | None,
+    confine: Callable[[], list[str]],
+    folder: str,
     virtual: int | None,
-    zygote: int,
 ) -> NoReturn:
     """Answers requests until there are no more; never returns to the zygote's code.
 
-    `requests` and `answers` are descriptors of frames, `work` the job's own folder, `memory` bytes or None, `virtual`
-    the bytes of the virtual accelerator, or None for a torch without a trace of it. The first answer, to no request,
-    says which limits hold. To `whereabouts` goes a traceback when the judge asks for one with SIGUSR2, before it ends a
-    process that takes too long, and when the process dies of a fault such as SIGSEGV.
+    `requests` and `answers` are descriptors of frames; `confine` confines this process and says which limits hold:
+    the first answer, to no request. `folder` is the job's own, `virtual` the bytes of the virtual accelerator, or
+    None for a torch without a trace of it. To `whereabouts` goes a traceback when the judge asks for one with SIGUSR2,
+    before it ends a process that takes too long, when it has used up its CPU time, and when it dies of a fault such as
+    SIGSEGV.
     """
     faulthandler.enable(file=whereabouts, all_threads=False)
-    faulthandler.register(signal.SIGUSR2, file=whereabouts, all_threads=False)
-    os.chdir(work)
-    os.environ["TMPDIR"] = os.environ["HOME"] = work
-    tempfile.tempdir = work  # an import before the fork has cached another one
-    limits = confine.apply(memory=memory, zygote=zygote)
+    for number in (signal.SIGUSR2, signal.SIGXCPU):
+        faulthandler.register(number, file=whereabouts, all_threads=False)
+    limits = confine()
+    os.chdir(folder)
+    os.environ["TMPDIR"] = os.environ["HOME"] = folder
+    tempfile.tempdir = folder  # an import before the fork has cached another one
     # A fork leaves torch's thread pool to be made anew by whoever asks first (pthreadpool.cc in caffe2/utils). Two
     # threads of the autograd engine that ask at once abort the process, so it is asked for here.
     torch.set_num_threads(1)
@@ -59,7 +60,7 @@ def serve(
         enable(memory=virtual, devices=1)
     # From this answer on, whatever ends this process is the candidate's doing.
     _write(answers, wire.encode({"id": 0, "limits": limits}))
-    job = _Job(work, virtual=virtual is not None)
+    job = _Job(folder, virtual=virtual is not None)
     while True:
         length = _read(requests, wire.LENGTH.size)
         request = _plain(wire.decode(_read(requests, wire.LENGTH.unpack(length)[0])))
@@ -109,8 +110,8 @@ class _Candidate:
 
 
 class _Job:
-    def __init__(self, work: str, *, virtual: bool) -> None:
-        self._work = work
+    def __init__(self, folder: str, *, virtual: bool) -> None:
+        self._folder = folder
         self._virtual = virtual
         self._file = ""
         self._candidate: _Candidate
@@ -156,7 +157,7 @@ class _Job:
 
     def play(self, request: dict[str, Any]) -> dict[str, Any]:
         """Plays one scenario from a clean global state."""
-        os.chdir(self._work)
+        os.chdir(self._folder)
         settle(request["seed"])
         self._candidate.touched = False
         seen = probe.Probe(self._file)
@@ -280,7 +281,7 @@ def _flush() -> None:
     for stream in streams:
         with contextlib.suppress(Exception):
             stream.flush()
-    confine.flush_c_streams()
+    system.flush_c_streams()
 
 
 def _read(descriptor: int, size: int) -> bytes:

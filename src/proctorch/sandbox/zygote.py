@@ -1,10 +1,6 @@
 """The fork server: imports torch once, then forks one process for each job.
 
-    python -I -m proctorch.sandbox.zygote CONTROL VIRTUAL WORK [MODULE…]
-
-CONTROL is the descriptor of a stream socket to the judge, WORK a folder for the jobs' folders, each MODULE something
-slow to import before the first job. VIRTUAL is the descriptor of a second such socket, or `-`: for it a second fork
-server splits off, whose jobs have the virtual accelerator and whose torch has been made ready for it.
+`tiers` starts it, in tier `full` inside bubblewrap as `python -I -m proctorch.sandbox.zygote JSON`.
 
 The judge sends one line of JSON for a job, with five descriptors (requests, answers, stdout, stderr, whereabouts). It
 is told when the process has started and, once nothing of it is left, how it ended.
@@ -19,37 +15,46 @@ import selectors
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import torch
 
-from proctorch.sandbox import confine, probe, worker
+from proctorch.sandbox import confine, probe, system, worker
 
 # Descriptors of a job in its own process, out of the way of those that Python opens by itself.
 _REQUESTS, _ANSWERS, _WHEREABOUTS, _FREE = 3, 4, 5, 6
 _HIGH = 200
 
 
-def main() -> None:
-    control, virtual = sys.argv[1:3]
-    _ready(sys.argv[4:])
-    second = None if virtual == "-" else _split_off(int(virtual), close=int(control))
+def main(control: int, virtual: int | None, preload: Sequence[str], settings: confine.Settings) -> None:
+    """Serves jobs until the judge is gone. Does not return.
+
+    `control` is the descriptor of a stream socket to the judge, `virtual` that of a second one: for it a second fork
+    server splits off, whose jobs have the virtual accelerator and whose torch has been made ready for it. `preload`
+    names modules that are slow to import.
+    """
+    _ready(preload)
+    confinement = confine.Confinement(settings)
+    second = None if virtual is None else _split_off(virtual, control, confinement)
     # The first backward builds the engine, the first of anything costs: 30 ms in all. Not in the other fork server:
     # what the virtual device needs of the engine must not be there before the fork.
     with probe.Probe("").watch():
         torch.nn.Linear(2, 2)(torch.ones(1, 2)).sum().backward()
-    _serve(int(control), {}, second)
+    _serve(control, {}, second, confinement)
+    confinement.clean_up()
+    os._exit(0)
 
 
-def _ready(modules: list[str]) -> None:
+def _ready(modules: Sequence[str]) -> None:
     """What both fork servers have in common, so that torch is imported once.
 
     A team of OpenMP threads in the parent would make a child's first parallel operation hang: one thread, before any
     operation.
     """
     # Not SIGKILL: this one can be caught, to end the jobs first.
-    confine.die_with_parent(os.getppid(), signal.SIGTERM)
-    confine.adopt_orphans()
+    system.die_with_parent(os.getppid(), signal.SIGTERM)
+    system.adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the judge's business; it ends us by closing the socket
     torch.set_num_threads(1)
     torch.set_warn_always(True)  # else a warning that torch gives once is given to the first job alone
@@ -58,7 +63,7 @@ def _ready(modules: list[str]) -> None:
     import safetensors.torch  # noqa: F401, PLC0415 - wire needs it for the first answer
 
 
-def _split_off(virtual: int, close: int) -> int:
+def _split_off(virtual: int, close: int, confinement: confine.Confinement) -> int:
     """Starts the fork server for the virtual accelerator; returns its process id."""
     first = os.getpid()
     process = os.fork()
@@ -67,9 +72,9 @@ def _split_off(virtual: int, close: int) -> int:
         return process
     try:
         os.close(close)
-        confine.die_with_parent(first, signal.SIGTERM)
-        confine.adopt_orphans()
-        _serve(virtual, {"obstacle": _register()}, None)
+        system.die_with_parent(first, signal.SIGTERM)
+        system.adopt_orphans()
+        _serve(virtual, {"obstacle": _register()}, None, confinement)
     finally:
         os._exit(0)
 
@@ -87,7 +92,7 @@ def _register() -> str | None:
     return None
 
 
-def _serve(descriptor: int, told: dict[str, Any], other: int | None) -> None:
+def _serve(descriptor: int, told: dict[str, Any], other: int | None, confinement: confine.Confinement) -> None:
     """Serves jobs until the judge is gone, and ends everything that is left then. `other`: a child that is no job."""
     control = socket.socket(fileno=descriptor)
     worker.settle(0)
@@ -95,17 +100,18 @@ def _serve(descriptor: int, told: dict[str, Any], other: int | None) -> None:
     gc.freeze()
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the judge is gone
         _send(control, {"ready": torch.__version__} | told)
-        _Zygote(control, sys.argv[3], other).run()
+        _Zygote(control, confinement, other).run()
     confine.end_children(lambda _: False)
 
 
 class _Zygote:
-    def __init__(self, control: socket.socket, work: str, other: int | None) -> None:
+    def __init__(self, control: socket.socket, confinement: confine.Confinement, other: int | None) -> None:
         self._control = control
-        self._work = work
+        self._confinement = confinement
         self._parent = os.getppid()
         self._other = other
-        self._jobs: dict[int, str] = {}
+        #: By process id: the job's name and its folder.
+        self._jobs: dict[int, tuple[str, str]] = {}
         self._wake, write = os.pipe()
         for end in (self._wake, write):
             os.set_blocking(end, False)
@@ -135,22 +141,21 @@ class _Zygote:
         if not message:
             return False
         job = json.loads(message)
-        work = os.path.join(self._work, job["start"])  # noqa: PTH118 - no pathlib between fork and confinement
-        os.mkdir(work, 0o700)  # noqa: PTH102 - as above
+        folder = self._confinement.folder(job["start"])
         zygote = os.getpid()
-        process = os.fork()
+        process = self._confinement.fork()
         if process == 0:
-            self._become_job(job, descriptors, work, zygote)
+            self._become_job(job, descriptors, folder, zygote)
         for descriptor in descriptors:
             os.close(descriptor)
-        self._jobs[process] = job["start"]
+        self._jobs[process] = job["start"], folder
         handle = [os.pidfd_open(process)] if hasattr(os, "pidfd_open") else []
         _send(self._control, {"started": job["start"], "process": process}, handle)
         for descriptor in handle:
             os.close(descriptor)
         return True
 
-    def _become_job(self, job: dict[str, Any], descriptors: list[int], work: str, zygote: int) -> NoReturn:
+    def _become_job(self, job: dict[str, Any], descriptors: list[int], folder: str, zygote: int) -> NoReturn:
         """In the child: keeps the job's own descriptors and closes all others, the judge's socket first."""
         try:
             signal.set_wakeup_fd(-1)
@@ -168,10 +173,9 @@ class _Zygote:
                 requests=_REQUESTS,
                 answers=_ANSWERS,
                 whereabouts=_WHEREABOUTS,
-                work=work,
-                memory=job["memory"],
+                confine=lambda: self._confinement.apply(confine.Limits(**job["limits"]), folder=folder, parent=zygote),
+                folder=folder,
                 virtual=job["virtual"],
-                zygote=zygote,
             )
         except BaseException:  # noqa: BLE001 - whatever it is, the child must not go on as a second zygote
             import traceback  # noqa: PLC0415 - only here
@@ -182,16 +186,22 @@ class _Zygote:
 
     def _reap(self) -> None:
         """Reaps ended jobs. Each is told to the judge when nothing that it started is left."""
-        ended: list[tuple[str, int]] = []
+        ended: list[dict[str, Any]] = []
+        folders: list[str] = []
         for process in list(self._jobs):
-            reaped, status = os.waitpid(process, os.WNOHANG)
+            reaped, status, used = os.wait4(process, os.WNOHANG)
             if reaped:
-                ended.append((self._jobs.pop(process), status))
+                name, folder = self._jobs.pop(process)
+                cpu = used.ru_utime + used.ru_stime
+                ended.append({"ended": name, "status": os.waitstatus_to_exitcode(status), "cpu": cpu})
+                folders.append(folder)
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process, signal.SIGKILL)
         confine.end_children(lambda child: child in self._jobs or child == self._other)
-        for job, status in ended:
-            _send(self._control, {"ended": job, "status": os.waitstatus_to_exitcode(status)})
+        for folder in folders:
+            self._confinement.remove(folder)
+        for message in ended:
+            _send(self._control, message)
 
 
 def _high(descriptor: int) -> int:
@@ -210,4 +220,5 @@ def _send(control: socket.socket, message: dict[str, Any], descriptors: list[int
 
 
 if __name__ == "__main__":
-    main()
+    _control, _virtual, _preload, _settings = json.loads(sys.argv[1])
+    main(_control, _virtual, _preload, confine.Settings(**_settings))
