@@ -248,7 +248,7 @@ def test_doctor_as_json(run: Run) -> None:
     """Facts of one name are told together: none is lost."""
     facts = json.loads(run("doctor", "--json").out)["facts"]
     assert facts["proctorch"] == ["0.1.0"]
-    assert {"256 open files", "file size 256 MiB"} <= set(facts["limit"])
+    assert {"256 open files", "file size 64 MiB"} <= set(facts["limit"])
 
 
 def test_doctor_finds_a_faulty_bank(run: Run) -> None:

@@ -11,6 +11,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -621,12 +622,17 @@ def double(x):
 @pytest.fixture
 def command(tmp_path: Path) -> Iterator[Command]:
     """The command, stopped in the second of three jobs."""
-    told, results = tmp_path / "told", tmp_path / "results.json"
+    results = tmp_path / "results.json"
+    open_to_all = tempfile.TemporaryDirectory()  # root's jobs run as another user
+    told = Path(open_to_all.name, "told")
     os.mkfifo(told)
+    for path, mode in ((told, 0o666), (told.parent, 0o755)):
+        path.chmod(mode)
     files = [tmp_path / name for name in ("one.py", "two.py", "three.py")]
     for file in files:
         file.write_text(RIGHT if file.stem == "one" else _HANG.format(told=str(told)))
     arguments = ["grade", "--bank", str(TINY), "--question", "T1", "--device", "cpu", "-o", str(results)]
+    arguments += ["--tier", "process", "--trust-submissions"]  # the others let no submission tell where it is
     arguments += map(str, files)
     script = "import sys; from proctorch.cli import main; sys.exit(main())"
     reader = os.open(told, os.O_RDONLY | os.O_NONBLOCK)
@@ -650,6 +656,7 @@ def command(tmp_path: Path) -> Iterator[Command]:
                 signal.pidfd_send_signal(other, signal.SIGKILL)
         for descriptor in (reader, *others):
             os.close(descriptor)
+        open_to_all.cleanup()
 
 
 def test_ctrl_c_keeps_what_is_graded(command: Command) -> None:
@@ -668,3 +675,35 @@ def test_a_killed_command_leaves_no_process(command: Command) -> None:
     command.process.kill()
     command.process.wait(30)
     assert command.all_ended(30)
+
+
+_JUDGE = """
+import os, sys, threading, time
+from proctorch.bank.question import Limits
+from proctorch.judge.grade import Tier
+from proctorch.judge.supervise import Sandbox
+
+def descendants(process):
+    for task in os.listdir(f"/proc/{process}/task"):
+        for child in map(int, open(f"/proc/{process}/task/{task}/children").read().split()):
+            yield child
+            yield from descendants(child)
+
+sandbox = Sandbox(strongest=Tier(sys.argv[1]), virtual=True)
+jobs = [sandbox.start(Limits()), sandbox.start(Limits(), virtual=1 << 20)]
+print(*descendants(os.getpid()), flush=True)
+time.sleep(900)
+"""
+
+
+@pytest.mark.parametrize("tier", ["full", "kernel", "process"])
+def test_nothing_outlives_a_killed_judge(tier: str) -> None:
+    """In every tier, with a job on each fork server, a judge that is killed without a word leaves no process."""
+    with subprocess.Popen([sys.executable, "-c", _JUDGE, tier], stdout=subprocess.PIPE) as judge:
+        assert judge.stdout
+        others = [os.pidfd_open(int(other)) for other in judge.stdout.readline().split()]
+        judge.kill()
+    assert len(others) == {"full": 5, "kernel": 4, "process": 4}[tier]
+    assert [select.select([other], [], [], 30)[0] for other in others] == [[other] for other in others]
+    for other in others:
+        os.close(other)

@@ -20,6 +20,7 @@ from proctorch.errors import ExitCode, ProctorchError, UsageError
 if TYPE_CHECKING:
     from proctorch.judge.grade import Grade
     from proctorch.judge.plan import Plan
+    from proctorch.judge.session import Grading
     from proctorch.report.report import Environment, Report
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -202,6 +203,12 @@ def start(question_id: str, folder: Path, force: bool, bank: Path | None) -> Non
 @_device_option
 @click.option("--seed", type=click.IntRange(min=0), help="Repeat a run: the seed that its report names.")
 @click.option(
+    "--trust-submissions", is_flag=True, help="Grade code that cannot be confined here: your own, or a friend's."
+)
+@click.option(
+    "--tier", type=click.Choice(["full", "kernel", "process"]), default="full", help="No stronger sandbox than this."
+)
+@click.option(
     "-o",
     "--output",
     "outputs",
@@ -217,6 +224,8 @@ def grade(
     question_id: str | None,
     devices: tuple[str, ...],
     seed: int | None,
+    trust_submissions: bool,
+    tier: str,
     outputs: tuple[Path, ...],
     audience: str | None,
     bank: Path | None,
@@ -227,7 +236,9 @@ def grade(
     A saved .json is the whole record unless --for says otherwise; a .html is the candidate's view.
     """
     from proctorch.bank.bank import Bank
+    from proctorch.judge.grade import Tier
     from proctorch.judge.plan import Plan
+    from proctorch.judge.session import Grading
     from proctorch.judge.submission import Submission
     from proctorch.report.report import check_target
 
@@ -236,7 +247,8 @@ def grade(
     loaded = Bank.load(bank)
     question = loaded.find(question_id) if question_id else None
     plan = Plan.build(loaded, [Submission(path) for path in files], devices=devices, question=question)
-    report, interrupted = _graded(plan, seed)
+    grading = Grading(plan, seed, trust_submissions=trust_submissions, strongest=Tier(tier))
+    report, interrupted = _graded(plan, grading)
     # Shown first: a report that cannot be written must not cost the grades.
     if as_json:
         from proctorch.report.json import render
@@ -373,12 +385,11 @@ def schema(of_report: bool) -> None:
     _print_json(report_schema() if of_report else json_schema())
 
 
-def _graded(plan: "Plan", seed: int | None) -> tuple["Report", bool]:
+def _graded(plan: "Plan", grading: "Grading") -> tuple["Report", bool]:
     """The report on all jobs, or on those that were done when the user stopped it."""
-    from proctorch.judge.session import Grading
     from proctorch.report.report import Report
 
-    grading, grades, interrupted = Grading(plan, seed), list["Grade"](), False
+    grades, interrupted = list["Grade"](), False
     try:
         with _progress(len(plan.jobs)) as advance:
 
@@ -390,11 +401,11 @@ def _graded(plan: "Plan", seed: int | None) -> tuple["Report", bool]:
     except KeyboardInterrupt:
         interrupted = True
     questions = dict.fromkeys(job.question for job in plan.jobs)
-    environment = _environment(plan, grading.limits, grading.seed)
+    environment = _environment(plan, grading)
     return Report.collect(grades, questions=questions, environment=environment), interrupted
 
 
-def _environment(plan: "Plan", limits: tuple[str, ...], seed: int) -> "Environment":
+def _environment(plan: "Plan", grading: "Grading") -> "Environment":
     from importlib.metadata import version
 
     from proctorch.report.report import DeviceInfo, Environment
@@ -407,11 +418,11 @@ def _environment(plan: "Plan", limits: tuple[str, ...], seed: int) -> "Environme
     return Environment(
         torch=version("torch"),
         devices=tuple(DeviceInfo(each.name, each.description, each.real) for each in devices),
-        sandbox="process",
-        limits=(*watched, *limits),
+        sandbox=grading.strength.tier.value if grading.strength else "none: nothing was played",
+        limits=(*watched, *grading.limits),
         bank="the default bank" if plan.bank.root == default_bank() else plan.bank.root.name,
         bank_digest=plan.bank.digest,
-        seed=seed,
+        seed=grading.seed,
     )
 
 

@@ -16,13 +16,6 @@ if TYPE_CHECKING:
     from proctorch.judge.supervise import Sandbox
 
 
-_TIERS = {
-    "full": "a stranger's code sees no files of yours, no network and no other process",
-    "kernel": "a stranger's code can read and write no files of yours; docs/security.md says what is not held",
-    "process": "limits only: a submission can do what you can. Strangers' code is not graded without --trust-submissions",
-}
-
-
 @dataclass(frozen=True)
 class Examination:
     """Facts as names and values, and what stands in the way of grading, in words."""
@@ -69,7 +62,7 @@ def examine(bank: Path | None) -> Examination:
 def _sandbox(sandbox: "Sandbox") -> Iterator[tuple[str, str]]:
     """The tier, its layers, and the limits that a job is really held to where its question sets no others."""
     strength, limits = sandbox.strength, Limits()
-    yield "sandbox", f"tier {strength.tier}: {_TIERS[strength.tier]}"
+    yield "sandbox", f"tier {strength.tier.value}: {strength.tier.meaning}"
     for layer, what in strength.layers.items():
         yield f"layer {layer}", what
     for layer, why in strength.missing.items():

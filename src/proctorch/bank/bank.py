@@ -29,6 +29,8 @@ SOLUTION_FOLDERS = (
     "runtime_error",
     "time_limit",
     "memory_limit",
+    "process_limit",
+    "file_limit",
     "output_limit",
     "invalid",
 )

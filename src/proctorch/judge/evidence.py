@@ -26,6 +26,8 @@ class Ended(enum.Enum):
     #: The answer was no frame of plain data.
     GARBLED = enum.auto()
     TOO_MUCH_OUTPUT = enum.auto()
+    TOO_MANY_PROCESSES = enum.auto()
+    TOO_MANY_FILES = enum.auto()
     OUT_OF_MEMORY = enum.auto()
     TIMED_OUT = enum.auto()
     #: The grader or the sandbox itself broke.
@@ -44,6 +46,8 @@ _VERDICTS = {
     Ended.DIED: Verdict.RUNTIME_ERROR,
     Ended.GARBLED: Verdict.RUNTIME_ERROR,
     Ended.TOO_MUCH_OUTPUT: Verdict.OUTPUT_LIMIT,
+    Ended.TOO_MANY_PROCESSES: Verdict.PROCESS_LIMIT,
+    Ended.TOO_MANY_FILES: Verdict.FILE_LIMIT,
     Ended.OUT_OF_MEMORY: Verdict.MEMORY_LIMIT,
     Ended.TIMED_OUT: Verdict.TIME_LIMIT,
     Ended.JUDGE: Verdict.JUDGE_ERROR,

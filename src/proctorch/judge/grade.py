@@ -28,6 +28,10 @@ class Verdict(enum.Enum):
     WRONG_ANSWER = "wrong_answer"
     #: An exception at import or in a call, an early exit, or a death by signal.
     RUNTIME_ERROR = "runtime_error"
+    #: More processes or threads than the question allows.
+    PROCESS_LIMIT = "process_limit"
+    #: More or larger files, or more open ones.
+    FILE_LIMIT = "file_limit"
     OUTPUT_LIMIT = "output_limit"
     MEMORY_LIMIT = "memory_limit"
     TIME_LIMIT = "time_limit"
@@ -40,6 +44,26 @@ class Verdict(enum.Enum):
     def severity(self) -> int:
         """The larger, the graver."""
         return list(Verdict).index(self)
+
+
+class Tier(enum.Enum):
+    """How strongly submissions are confined, the strongest first."""
+
+    FULL = "full"
+    KERNEL = "kernel"
+    PROCESS = "process"
+
+    @property
+    def meaning(self) -> str:
+        """What it is to a submission, in words."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Tier.FULL: "a submission sees no files of yours, no network and no other process",
+    Tier.KERNEL: "a submission has no files of yours and no network; docs/security.md says what is lacking",
+    Tier.PROCESS: "limits only: a submission can do what you can",
+}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from proctorch import wire
-from proctorch.bank.question import Check
+from proctorch.bank.question import Check, Limits
 from proctorch.errors import ProctorchError
 from proctorch.judge import canary
 from proctorch.judge.evidence import Ended, Evidence, read_moments, read_trace
@@ -38,7 +38,8 @@ class _Told:
     message: str
     frames: tuple[tuple[int, str], ...]
     line: int | None
-    out_of_memory: bool = False
+    #: Which limit was exceeded: `memory`, `processes`, `threads`, `disk`, `open_files`, or none.
+    limit: str = ""
     trace: str = ""
 
     @property
@@ -220,10 +221,9 @@ class Play:
             return _garbled(error)
 
     def _raised(self, told: _Told, prefix: str) -> Evidence:
-        if told.out_of_memory:
-            limit = f"{self.job.question.limits.memory / (1 << 30):g} GiB"
-            reason = f"{prefix}needed more memory than the limit of {limit}"
-            return Evidence(Ended.OUT_OF_MEMORY, reason=reason, place=told.place, detail=told.trace)
+        if exceeded := _exceeded(told.limit, self.job.question.limits):
+            ended, what = exceeded
+            return Evidence(ended, reason=f"{prefix}{what}", place=told.place, detail=told.trace)
         if told.types[:1] == ("SystemExit",):
             reason = f"{prefix}ended the program (sys.exit)"
         elif told.place is None:
@@ -231,6 +231,10 @@ class Play:
             reason = f"{prefix}{used if told.types else told.message}"
         else:
             reason = f"{prefix}{told.headline}"
+        if told.types[:1] == ("PermissionError",):
+            reason += (
+                " (a submission has its own folder: no other files, no network, no processes but what it is allowed)"
+            )
         return Evidence(Ended.RAISED, reason=reason, place=told.place, detail=told.trace)
 
     # ------------------------------------------------------------------------------------------------ results
@@ -337,6 +341,23 @@ def _problem(name: str, signature: str, told: Any, functions: list[tuple[str, in
             raise TypeError("no entry point")
 
 
+def _exceeded(limit: str, limits: Limits) -> tuple[Ended, str] | None:
+    """How an exception that tells of a limit ends a job, and what the candidate is told."""
+    match limit:
+        case "memory":
+            return Ended.OUT_OF_MEMORY, f"needed more memory than the limit of {limits.memory / (1 << 30):g} GiB"
+        case "threads":
+            return Ended.TOO_MANY_PROCESSES, f"started more threads than the limit of {limits.threads}"
+        case "processes":
+            return Ended.TOO_MANY_PROCESSES, f"started more processes than the limit of {limits.processes}"
+        case "disk":
+            return Ended.TOO_MANY_FILES, f"wrote more files than the limit of {limits.disk / (1 << 20):g} MiB"
+        case "open_files":
+            return Ended.TOO_MANY_FILES, f"had more files open than the limit of {limits.open_files}"
+        case _:
+            return None
+
+
 def _told(raised: Any) -> _Told:
     line = raised["line"]
     return _Told(
@@ -344,7 +365,7 @@ def _told(raised: Any) -> _Told:
         message=_checked(str, raised["message"]),
         frames=tuple((_checked(int, number), _checked(str, function)) for number, function in raised["frames"]),
         line=None if line is None else _checked(int, line),
-        out_of_memory=bool(raised.get("out_of_memory", False)),
+        limit=_checked(str, raised.get("limit", "")),
         trace=_checked(str, raised.get("trace", "")),
     )
 

@@ -12,7 +12,7 @@ import pytest
 from proctorch.devices import cuda_nodes
 from proctorch.errors import ProctorchError, UsageError
 from proctorch.judge import canary, plugin
-from proctorch.judge.grade import CheckResult, Grade, Outcome
+from proctorch.judge.grade import CheckResult, Grade, Outcome, Tier
 from proctorch.judge.plan import Job, Plan
 from proctorch.judge.play import Play, not_run
 from proctorch.judge.supervise import Sandbox, SandboxBroken, Strength
@@ -40,7 +40,7 @@ class Sandboxes:
     No job may see the `bank`. `strongest` is the tier that is tried first.
     """
 
-    def __init__(self, jobs: list[Job], bank: Path, strongest: str) -> None:
+    def __init__(self, jobs: list[Job], bank: Path, strongest: Tier) -> None:
         sources = {job.submission.source for job in jobs} | {job.question.scenarios.read_bytes() for job in jobs}
         late = any(word in source for source in sources for word in _LATE_IMPORTERS)
         self._preload = (_LATE_IMPORT,) if late else ()
@@ -93,7 +93,7 @@ class Grading:
     """
 
     def __init__(
-        self, plan: Plan, seed: int | None = None, *, trust_submissions: bool = False, strongest: str = "full"
+        self, plan: Plan, seed: int | None = None, *, trust_submissions: bool = False, strongest: Tier = Tier.FULL
     ) -> None:
         self._plan = plan
         self._trust = trust_submissions
@@ -130,7 +130,7 @@ class Grading:
 
     def _demand_trust(self, sandboxes: Sandboxes) -> None:
         self.strength = sandboxes.strength
-        if self.strength.tier == "process" and not self._trust:
+        if self.strength.tier is Tier.PROCESS and not self._trust:
             lacks = "; ".join(f"{name}: {why}" for name, why in self.strength.missing.items()) or "as it was asked to"
             raise UsageError(
                 "a submission could read your files and use the network: this machine cannot confine it"

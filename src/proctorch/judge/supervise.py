@@ -25,7 +25,7 @@ from proctorch import wire
 from proctorch.bank.question import Limits
 from proctorch.errors import ProctorchError
 from proctorch.judge.evidence import Ended
-from proctorch.judge.grade import Output
+from proctorch.judge.grade import Output, Tier
 
 _START = "proctorch.sandbox.tiers"
 _START_SECONDS = 120.0
@@ -88,13 +88,9 @@ class Unavailable(Exception):
 class Strength:
     """How strangers' code is confined here. `layers` hold; `missing` do not: each with a reason and what to do."""
 
-    #: `full`, `kernel` or `process`.
-    tier: str
+    tier: Tier
     layers: dict[str, str]
     missing: dict[str, str]
-
-    def __str__(self) -> str:
-        return f"{self.tier}: {'; '.join(self.layers.values()) or 'a process of its own, with limits'}"
 
 
 class Sandbox:
@@ -112,7 +108,7 @@ class Sandbox:
         virtual: bool = False,
         hidden: Sequence[Path] = (),
         devices: Sequence[str] = (),
-        strongest: str = "full",
+        strongest: Tier = Tier.FULL,
     ) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
         pairs = [socket.socketpair() for _ in range(2 if virtual else 1)]
@@ -123,7 +119,7 @@ class Sandbox:
             "preload": list(preload),
             "hidden": [str(path) for path in hidden],
             "devices": list(devices),
-            "strongest": strongest,
+            "strongest": strongest.value,
         }
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
             [sys.executable, "-I", "-m", _START, json.dumps(order)],
@@ -171,7 +167,8 @@ class Sandbox:
         """What was found to hold here. Known long before it is ready for work."""
         if self._strength is None:
             told, _ = self._channels[0].message(_START_SECONDS)
-            self._strength = Strength(**told["tier"])
+            found = told["tier"]
+            self._strength = Strength(Tier(found["tier"]), found["layers"], found["missing"])
         return self._strength
 
     def start(self, limits: Limits, *, cuda: bool = False, virtual: int | None = None) -> "Process":
@@ -181,7 +178,7 @@ class Sandbox:
         play such a job.
         """
         tier = self.strength.tier  # asked first: it is the first thing that is told
-        if limits.processes and tier == "kernel":  # shared memory of its own needs a mount of its own
+        if limits.processes and tier is Tier.KERNEL:  # shared memory of its own needs a mount of its own
             raise Unavailable("needs processes beside its own, which the sandbox allows in tier `full` only")
         channel = self._channels[-1 if virtual is not None else 0]
         if (obstacle := channel.wait_until_ready().get("obstacle")) is not None:
@@ -219,7 +216,7 @@ class _Channel:
     def __init__(self, control: socket.socket, broken: Callable[[str], SandboxBroken]) -> None:
         self._control = control
         self._broken = broken
-        self._ended: dict[str, tuple[int, float]] = {}
+        self._ended: dict[str, _End] = {}
         self._buffer = bytearray()
         #: What it said when it was ready.
         self.hello: dict[str, Any] | None = None
@@ -244,17 +241,14 @@ class _Channel:
             message, handles = self.message(_START_SECONDS)
         return message["process"], handles[0] if handles else None
 
-    def wait_end(self, name: str) -> tuple[int, float]:
-        """How the named job's process ended: its exit code, or minus the signal, and its seconds of CPU time.
-
-        All that it started is gone then.
-        """
+    def wait_end(self, name: str) -> "_End":
+        """How the named job's process ended. All that it started is gone then."""
         while name not in self._ended:
             self._note(self.message(_END_SECONDS)[0])
         return self._ended.pop(name)
 
     def _note(self, message: dict[str, Any]) -> None:
-        self._ended[message["ended"]] = message["status"], message["cpu"]
+        self._ended[message["ended"]] = _End(message["status"], message["cpu"], message["over"])
 
     def message(self, seconds: float) -> tuple[dict[str, Any], list[int]]:
         """The next line from the fork server, with the descriptors that came along."""
@@ -271,6 +265,18 @@ class _Channel:
         line, _, rest = self._buffer.partition(b"\n")
         self._buffer = rest
         return json.loads(line), descriptors
+
+
+@dataclass(frozen=True)
+class _End:
+    """How a job's process ended."""
+
+    #: Its exit code, or minus the signal.
+    status: int
+    #: Seconds of CPU time.
+    cpu: float = 0.0
+    #: Its processes together had more memory than the limit, and were ended.
+    over: bool = False
 
 
 @dataclass(frozen=True)
@@ -298,8 +304,8 @@ class Process:
         self._asked = 0
         self._captures = {pipes.out: _Capture(), pipes.err: _Capture()}
         self._answer = bytearray()
-        self._status: int | None = None
-        self._cpu = 0.0
+        self._end: _End | None = None
+        self._killed_for_memory = _kills_for_memory()
         self._said_last = ""
         os.set_blocking(pipes.requests, False)
         try:
@@ -310,7 +316,7 @@ class Process:
     @property
     def alive(self) -> bool:
         """Whether it can be asked."""
-        return self._status is None
+        return self._end is None
 
     @property
     def stdout(self) -> Output:
@@ -327,12 +333,12 @@ class Process:
 
     def close(self) -> None:
         """Kills the process and all that it started, and takes in what it had still printed. Idempotent."""
-        if self._status is not None:
+        if self._end is not None:
             return
         self._signal(signal.SIGKILL)
-        self._status = -signal.SIGKILL  # if the sandbox is too broken to tell
+        self._end = _End(-signal.SIGKILL)  # if the sandbox is too broken to tell
         try:
-            self._status, self._cpu = self._channel.wait_end(self._name)
+            self._end = self._channel.wait_end(self._name)
             for stream in (self._pipes.out, self._pipes.err):
                 while stream in self._open and not self._flooded:
                     self._take_output(stream)
@@ -421,13 +427,19 @@ class Process:
         self.close()
         if not ended_itself:
             return Stopped(Ended.GARBLED, "closed the channel to the judge")
-        assert self._status is not None
-        if self._cpu >= self._limits.cpu:
+        assert self._end is not None
+        if self._end.over:
+            size = f"{self._limits.memory / (1 << 30):g} GiB"
+            return Stopped(Ended.OUT_OF_MEMORY, f"needed more memory than the limit of {size}, in all its processes")
+        if self._end.cpu >= self._limits.cpu:
             spent = f"used more than {self._limits.cpu:g} seconds of CPU time and was stopped"
             return Stopped(Ended.TIMED_OUT, spent, self._said_last)
-        if self._status >= 0:
-            return Stopped(Ended.DIED, f"ended the process with exit code {self._status} before there was an answer")
-        number = -self._status
+        if self._end.status >= 0:
+            ended = f"ended the process with exit code {self._end.status} before there was an answer"
+            return Stopped(Ended.DIED, ended)
+        number = -self._end.status
+        if number == signal.SIGKILL and _kills_for_memory() > self._killed_for_memory:
+            return Stopped(Ended.JUDGE, "this machine had no memory left, and its system ended the job")
         name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
         reason = f"the process was killed by {name} ({signal.strsignal(number) or 'unknown'})"
         return Stopped(Ended.DIED, reason, self._said_last)
@@ -451,6 +463,15 @@ class Process:
                 signal.pidfd_send_signal(self._handle, number)
             else:
                 os.kill(self._process, number)
+
+
+def _kills_for_memory() -> int:
+    """How many processes the system has ended so far because the machine, or its container, had no memory left."""
+    try:
+        with open("/proc/vmstat", encoding="ascii") as counters:  # noqa: PTH123 - read for every job
+            return sum(int(line.split()[1]) for line in counters if line.startswith("oom_kill "))
+    except OSError:  # no such file on this system
+        return 0
 
 
 def _told_limits(limits: Limits, *, cuda: bool) -> dict[str, Any]:

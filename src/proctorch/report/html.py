@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from markupsafe import Markup
 
 from proctorch import templating
-from proctorch.judge.grade import CheckResult, Grade, MemoryRun, Outcome, Output, Place, Verdict, show_points
+from proctorch.judge.grade import CheckResult, Grade, MemoryRun, Outcome, Output, Place, Tier, Verdict, show_points
 from proctorch.report import plots
 from proctorch.report.report import AskedQuestion, Attempt, Audience, Environment, Report, show_percent
 
@@ -359,13 +359,18 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         ("PyTorch", environment.torch),
         ("Python", environment.python),
         ("Platform", environment.platform),
-        ("Sandbox", environment.sandbox),
+        ("Sandbox", _sandbox(environment.sandbox)),
         ("Bank", environment.bank),
         ("Bank digest", environment.bank_digest),
     ]
     if environment.seed is not None:
         facts.append(("Seed", str(environment.seed)))
     return facts
+
+
+def _sandbox(tier: str) -> str:
+    known = {each.value: each.meaning for each in Tier}
+    return f"{tier}: {known[tier]}" if tier in known else tier
 
 
 def _worth(asked: AskedQuestion) -> str:

@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import errno
 import faulthandler
 import inspect
 import linecache
@@ -23,6 +24,12 @@ from proctorch.sandbox import probe, system
 
 _MIB = 1 << 20
 _MAX_MOMENTS = 300
+#: Errors of the system that mean a limit, by their number.
+_EXCEEDED = {
+    **dict.fromkeys((errno.ENOSPC, errno.EFBIG, errno.EDQUOT), "disk"),
+    errno.EMFILE: "open_files",
+    errno.ENOMEM: "memory",
+}
 #: What autocast computes in, by device type, before anybody has changed it.
 _AUTOCAST_DTYPES = {device_type: torch.get_autocast_dtype(device_type) for device_type in ("cpu", "cuda")}
 
@@ -200,9 +207,19 @@ class _Job:
             seen.moments = _thinned(moments)
 
     def _error(self, error: BaseException) -> dict[str, Any]:
-        text = str(error) if type(error) is RuntimeError else ""
-        out_of_memory = isinstance(error, MemoryError) or "DefaultCPUAllocator: can't allocate memory" in text
-        return probe.describe_error(error, self._file) | {"out_of_memory": out_of_memory, "trace": _trace(error)}
+        return probe.describe_error(error, self._file) | {"limit": _exceeded(error), "trace": _trace(error)}
+
+
+def _exceeded(error: BaseException) -> str:
+    """Which limit of the process the exception tells of, or nothing."""
+    text = str(error) if type(error) is RuntimeError else ""
+    if isinstance(error, MemoryError) or "DefaultCPUAllocator: can't allocate memory" in text:
+        return "memory"
+    if text == "can't start new thread" or "Resource temporarily unavailable" in text:
+        return "threads"
+    if type(error) is BlockingIOError:
+        return "processes"
+    return _EXCEEDED.get(error.errno or 0, "") if isinstance(error, OSError) else ""
 
 
 def _thinned(moments: list[list[Any]]) -> list[list[Any]]:

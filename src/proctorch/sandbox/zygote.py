@@ -16,15 +16,17 @@ import signal
 import socket
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import torch
 
-from proctorch.sandbox import confine, probe, system, worker
+from proctorch.sandbox import confine, memory, probe, system, worker
 
 # Descriptors of a job in its own process, out of the way of those that Python opens by itself.
 _REQUESTS, _ANSWERS, _WHEREABOUTS, _FREE = 3, 4, 5, 6
 _HIGH = 200
+_LOOK_SECONDS = 0.05
 
 
 def main(control: int, virtual: int | None, preload: Sequence[str], settings: confine.Settings) -> None:
@@ -104,14 +106,26 @@ def _serve(descriptor: int, told: dict[str, Any], other: int | None, confinement
     confine.end_children(lambda _: False)
 
 
+@dataclass
+class _Running:
+    """A job whose process has not ended."""
+
+    name: str
+    folder: str
+    #: The bytes that its processes may have together, where it may have several; one alone is held by the system.
+    watched: int | None
+    #: It had more, and was ended.
+    over: bool = False
+
+
 class _Zygote:
     def __init__(self, control: socket.socket, confinement: confine.Confinement, other: int | None) -> None:
         self._control = control
         self._confinement = confinement
         self._parent = os.getppid()
         self._other = other
-        #: By process id: the job's name and its folder.
-        self._jobs: dict[int, tuple[str, str]] = {}
+        #: By process id.
+        self._jobs: dict[int, _Running] = {}
         self._wake, write = os.pipe()
         for end in (self._wake, write):
             os.set_blocking(end, False)
@@ -126,7 +140,8 @@ class _Zygote:
             selector.register(self._control, selectors.EVENT_READ)
             selector.register(self._wake, selectors.EVENT_READ)
             while True:
-                for key, _ in selector.select():
+                watched = any(job.watched for job in self._jobs.values())
+                for key, _ in selector.select(_LOOK_SECONDS if watched else None):
                     if key.fileobj is self._control:
                         if not self._start():
                             return
@@ -135,6 +150,8 @@ class _Zygote:
                         if os.getppid() != self._parent:
                             return
                         self._reap()
+                if watched:
+                    self._end_greedy()
 
     def _start(self) -> bool:
         message, descriptors, _, _ = socket.recv_fds(self._control, 1 << 16, 5)
@@ -148,7 +165,8 @@ class _Zygote:
             self._become_job(job, descriptors, folder, zygote)
         for descriptor in descriptors:
             os.close(descriptor)
-        self._jobs[process] = job["start"], folder
+        limits = confine.Limits(**job["limits"])
+        self._jobs[process] = _Running(job["start"], folder, limits.memory if limits.processes else None)
         handle = [os.pidfd_open(process)] if hasattr(os, "pidfd_open") else []
         _send(self._control, {"started": job["start"], "process": process}, handle)
         for descriptor in handle:
@@ -184,6 +202,14 @@ class _Zygote:
         finally:
             os._exit(70)
 
+    def _end_greedy(self) -> None:
+        """Ends each job whose processes together have more memory than it may have."""
+        for process, job in self._jobs.items():
+            if job.watched and not job.over and memory.of_tree(process) > job.watched:
+                job.over = True
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)  # the first of its namespace: all others end with it
+
     def _reap(self) -> None:
         """Reaps ended jobs. Each is told to the judge when nothing that it started is left."""
         ended: list[dict[str, Any]] = []
@@ -191,10 +217,10 @@ class _Zygote:
         for process in list(self._jobs):
             reaped, status, used = os.wait4(process, os.WNOHANG)
             if reaped:
-                name, folder = self._jobs.pop(process)
-                cpu = used.ru_utime + used.ru_stime
-                ended.append({"ended": name, "status": os.waitstatus_to_exitcode(status), "cpu": cpu})
-                folders.append(folder)
+                job = self._jobs.pop(process)
+                end = {"status": os.waitstatus_to_exitcode(status), "cpu": used.ru_utime + used.ru_stime}
+                ended.append({"ended": job.name, "over": job.over} | end)
+                folders.append(job.folder)
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process, signal.SIGKILL)
         confine.end_children(lambda child: child in self._jobs or child == self._other)
