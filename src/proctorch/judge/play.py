@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from proctorch import wire
 from proctorch.bank.question import Check
@@ -22,6 +22,17 @@ _MAX_COPIES = 50
 #: Bytes of the virtual accelerator where the question sets no budget.
 _VIRTUAL_MEMORY = 1 << 30
 _FRAME = re.compile(r'File "(.+?)", line (\d{1,9}) in (\S+)')
+#: What is added to the message of an error that code brings along from a notebook.
+_HINTS = {
+    f"name '{name}' is not defined": f": {name} is a notebook's own, and the code runs as plain Python"
+    for name in ("display", "get_ipython")
+} | {
+    f"'{word}' outside {where}": ": a notebook allows it at top level, plain Python does not"
+    for word, where in (
+        *(("await", "function"), ("async with", "async function"), ("async for", "async function")),
+        ("asynchronous comprehension", "of an asynchronous function"),
+    )
+}
 _T = TypeVar("_T")
 
 
@@ -39,6 +50,8 @@ class _Told:
     line: int | None
     out_of_memory: bool = False
     trace: str = ""
+    #: Where in a helper file it was raised, as `shapes.py, line 3`; empty if it was not.
+    helper: str = ""
 
     @property
     def place(self) -> Place | None:
@@ -50,7 +63,8 @@ class _Told:
     def headline(self) -> str:
         text = next(iter(self.message.strip().splitlines()), "")
         name = self.types[0] if self.types else "an exception"
-        return shorten(f"{name}: {text}" if text else name)
+        hint = _HINTS.get(text, "")
+        return shorten(f"{name}: {text}{hint}" if text else name) + (f" ({self.helper})" if self.helper else "")
 
 
 class Play:
@@ -125,6 +139,8 @@ class Play:
             raise NotPlayed("not run: the sandbox process broke")
         if self._process and self._process.alive:
             return self._process
+        if fault := self.job.submission.fault:
+            self._refuse(Evidence(Ended.INVALID, reason=fault))
         if self._time_outs >= _MAX_TIME_OUTS:
             raise NotPlayed(f"not run: the code had been stopped {self._time_outs} times for taking too long")
         self._put_away()
@@ -139,6 +155,7 @@ class Play:
             "file": self.job.submission.path.name,
             "module": self.job.submission.module,
             "source": self.job.submission.source,
+            "helpers": self.job.submission.helpers,
             "scenarios": question.scenarios.read_bytes(),
             "entry": {
                 entry.name: [[each.name, each.default, each.keyword_only] for each in entry.parameters]
@@ -151,16 +168,21 @@ class Play:
         except Stopped as stopped:
             evidence = self._stopped(stopped, "at import: ")
         if evidence.ended is not Ended.ANSWERED:
-            self._unloadable = evidence
-            self._noted(evidence)
-            raise NotPlayed(f"not run: {evidence.reason}")
+            self._refuse(evidence)
         return process
+
+    def _refuse(self, evidence: Evidence) -> NoReturn:
+        """Notes why the submission cannot be loaded; nothing of it will be played."""
+        self._unloadable = evidence
+        self._noted(evidence)
+        raise NotPlayed(f"not run: {evidence.reason}")
 
     def _noted(self, evidence: Evidence) -> Evidence:
         if evidence.ended is Ended.JUDGE:
             raise ProctorchError(f"{evidence.reason}\n{evidence.detail}")
         if evidence.ended is not Ended.ANSWERED:
-            reason = f"line {evidence.place.line}: {evidence.reason}" if evidence.place else evidence.reason
+            place, reason = evidence.place, evidence.reason
+            reason = f"{self.job.submission.where(place.line)}: {reason}" if place else reason
             self._incidents.append(Incident(evidence.ended.verdict, reason))
         if evidence.ended is Ended.TIMED_OUT:
             self._time_outs += 1
@@ -179,7 +201,8 @@ class Play:
         try:
             if "invalid" in answer:
                 told = _told(answer["invalid"])
-                return Evidence(Ended.INVALID, reason=f"it is not valid Python: {told.message}", place=told.place)
+                reason = f"it is not valid Python: {told.message}{_HINTS.get(told.message, '')}"
+                return Evidence(Ended.INVALID, reason=reason, place=told.place)
             if "broken" in answer:
                 told = _told(answer["broken"])
                 return Evidence(Ended.JUDGE, reason=f"scenarios.py broke: {told.headline}", detail=told.trace)
@@ -261,7 +284,8 @@ class Play:
             self._put_away()
         except SandboxBroken as broken:  # the answers are in, but what the code has started may live on
             self._incidents.append(Incident(Verdict.JUDGE_ERROR, shorten(str(broken))))
-        results = tuple(self._results.get(check.test) or _unaccounted(check) for check in self.job.question.checks)
+        found = (self._results.get(check.test) or _unaccounted(check) for check in self.job.question.checks)
+        results = tuple(replace(each, place=self._in_cell(each.place)) for each in found)
         verdict, reason = decide(results, self._incidents)
         return Grade(
             question=self.job.question.id,
@@ -272,12 +296,17 @@ class Play:
             reason=reason,
             checks=results,
             source=self.job.submission.text,
+            notes=self.job.submission.notes,
             stdout=self._stdout,
             stderr=self._stderr,
             seconds=0.0 if self._began is None else time.monotonic() - self._began,
             memory=self._memory,
             copies=tuple(CopyCount(*which, *how_many) for which, how_many in list(self._copies.items())[:_MAX_COPIES]),
         )
+
+    def _in_cell(self, place: Place | None) -> Place | None:
+        cell = self.job.submission.cell(place.line) if place else ""
+        return replace(place, cell=cell) if place and cell else place
 
     def close(self) -> None:
         """Ends the job's process, if it has one. Idempotent."""
@@ -338,6 +367,7 @@ def _told(raised: Any) -> _Told:
         line=None if line is None else _checked(int, line),
         out_of_memory=bool(raised.get("out_of_memory", False)),
         trace=_checked(str, raised.get("trace", "")),
+        helper=shorten(_checked(str, raised.get("helper", ""))),
     )
 
 
