@@ -1,6 +1,7 @@
 """Submissions are taken as they come: notebooks, encodings, names, helper files, folders and archives."""
 
 import codecs
+import contextlib
 import gzip
 import io
 import json
@@ -15,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from proctorch.bank.bank import Bank
 from proctorch.devices import CPU
@@ -27,6 +30,13 @@ from proctorch.judge.plan import Plan
 from proctorch.judge.session import Grading
 from proctorch.judge.submission import Submission, find_question
 
+_fuzz = settings(
+    derandomize=True,
+    deadline=None,
+    max_examples=200,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
 BANK = Bank.load(Path(__file__).parent / "bank")
 RIGHT = "def double(x):\n    return x + x\n"
 
@@ -698,6 +708,56 @@ def test_a_hostile_archive(tmp_path: Path, name: str) -> None:
     assert [each.name for each in tmp_path.iterdir()] == [file]
 
 
+@_fuzz
+@given(name=st.sampled_from(["a.zip", "a.tar", "a.tgz"]), data=st.data())
+def test_any_archive_is_read_or_refused(name: str, data: st.DataObject) -> None:
+    """An archive with bytes changed and cut off is read or refused in one line, and nothing else."""
+    entries = (Entry(), Entry("pkg/x.py", b"x = 1\n" * 50), Entry("b.txt"))
+    whole = bytearray(zip_of(*entries) if name == "a.zip" else tar_of(*entries))
+    for at in data.draw(st.lists(st.integers(0, len(whole) - 1), max_size=6)):
+        whole[at] = data.draw(st.integers(0, 255))
+    kept = bytes(whole[: data.draw(st.integers(0, len(whole)))])
+    with contextlib.suppress(UsageError):
+        files.unpack(Path(name), gzip.compress(kept) if name == "a.tgz" else kept)
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: (
+        st.lists(inner) | st.dictionaries(st.text() | st.sampled_from(["cells", "source", "metadata"]), inner)
+    ),
+)
+
+
+@_fuzz
+@given(st.lists(st.text(alphabet="%!?x=()'\"#\\\n .:é\ud800", max_size=60), min_size=1, max_size=4))
+def test_any_cell_keeps_its_lines(cells: list[str]) -> None:
+    """Whatever a cell holds, its lines are as many as they were, each is as it was or a comment, and Python stays."""
+    code = extract(notebook(*cells))
+    lines = code.source.decode("utf-8", "surrogatepass").split("\n")
+    ends = [*(start - 2 for start, _ in code.cells[1:]), len(lines) - 1]
+    for (start, number), end, cell in zip(code.cells, ends, cells, strict=True):
+        if "skipped, not Python" in lines[start - 1]:
+            assert (end - start, cell.strip()[:2]) == (0, "%%")
+            continue
+        assert lines[start - 1] == f"# cell {number}"
+        before, after = cell.removesuffix("\n").split("\n"), lines[start:end]
+        assert len(after) == len(before)
+        for old, new in zip(before, after, strict=True):
+            assert new in {old, f"# {old}"} or new == f"{old[: -len(old.lstrip())]}pass  # {old.strip()}"
+        with contextlib.suppress(SyntaxError, ValueError), warnings.catch_warnings(action="ignore"):
+            compile(cell, "cell", "exec")
+            assert after == before
+
+
+@_fuzz
+@given(_json | st.fixed_dictionaries({"nbformat": st.integers(2, 5), "cells": _json, "worksheets": _json}))
+def test_any_json_is_a_notebook_or_none(value: object) -> None:
+    """Whatever JSON a notebook's file holds, it is read or refused in words."""
+    with contextlib.suppress(NoNotebook):
+        extract(json.dumps(value).encode())
+
+
 def test_a_folder_of_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with more files than anyone hands in is refused before they are read; a link to a file is too."""
     write(tmp_path, {"T1.py": RIGHT, "b.txt": "", "c/d.py": ""})
@@ -705,6 +765,8 @@ def test_a_folder_of_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(UsageError, match="more than 3 files; name the folder that has the answers"):
         collected(tmp_path)
     monkeypatch.undo()
+    (tmp_path / "linked").symlink_to(tmp_path / "c")
+    assert f"{tmp_path}/linked: not looked into: a symbolic link" in collected(tmp_path).notes
     (tmp_path / "double_it.py").symlink_to("/etc/passwd")
     with pytest.raises(UsageError, match=r"double_it\.py: is a symbolic link"):
         collected(tmp_path)

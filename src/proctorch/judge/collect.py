@@ -1,10 +1,11 @@
 """Finds the submissions among what was handed in: files, folders and archives."""
 
 import ast
+import os
 import re
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from proctorch.bank.bank import Bank
@@ -36,11 +37,11 @@ def collect(bank: Bank, paths: Iterable[Path], question: Question | None = None)
     found: dict[Path, Submission] = {}
     notes: list[str] = []
     for path in paths:
-        if path.is_dir():
+        if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
             tree = files.read_folder(path)
             inner = [(path / name, files.read_archive(path / name)) for name in tree.archives]
-            trees = [(path, files.Tree(tree.files)), *inner]
-        elif path.is_file() and files.is_archive(path.name):
+            trees = [(path, replace(tree, archives=())), *inner]
+        elif files.is_archive(path.name):
             trees = [(path, files.read_archive(path))]
         else:
             submission = Submission(path)
@@ -69,6 +70,7 @@ class _Searched:
 
     def __init__(self, bank: Bank, root: Path, tree: files.Tree, question: Question | None) -> None:
         self.notes: list[str] = [f"{root / name}: not looked into: an archive in an archive" for name in tree.archives]
+        self.notes += [f"{root / name}: not looked into: a symbolic link" for name in tree.links]
         read = [
             Submission.read(root / name, content, tree.beside(name)) for name, content in sorted(tree.files.items())
         ]

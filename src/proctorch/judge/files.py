@@ -32,10 +32,11 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 
 @dataclass(frozen=True)
 class Tree:
-    """The files of Python in a folder or an archive, by relative name, and the archives in it."""
+    """The files of Python in a folder or an archive, by relative name; the archives in it, and links to folders."""
 
     files: dict[str, bytes]
     archives: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
 
     def beside(self, name: str) -> Callable[[str], bytes | None]:
         """What reads the files in the folder of the file `name`, by their names from there."""
@@ -108,6 +109,7 @@ def read_folder(root: Path) -> Tree:
     """The files of Python in a folder and the folders below it. UsageError for a link, or for more than is read."""
     files: dict[str, bytes] = {}
     archives: list[str] = []
+    links: list[str] = []
     entries = 0
 
     def fail(error: OSError) -> None:
@@ -118,6 +120,7 @@ def read_folder(root: Path) -> Tree:
             folders.clear()
             continue
         folders[:] = sorted(name for name in folders if not _is_junk(name))
+        links += [each.relative_to(root).as_posix() for name in folders if (each := Path(folder, name)).is_symlink()]
         entries += len(folders) + len(names)
         if entries > MAX_ENTRIES:
             raise UsageError(f"{root}: more than {MAX_ENTRIES:,} files; name the folder that has the answers")
@@ -134,15 +137,21 @@ def read_folder(root: Path) -> Tree:
                 _check_total(root, files)
             elif name.lower().endswith(_ARCHIVES):
                 archives.append(relative)
-    return Tree(files, tuple(archives))
+    return Tree(files, tuple(archives), tuple(links))
 
 
 def read_archive(path: Path) -> Tree:
     """The files of Python in an archive, read in memory. UsageError for one that is damaged, protected, or hostile."""
     try:
-        data = read_plain(path, MAX_ARCHIVE)
-        zipped = path.suffix.lower() == ".zip"
-        return _unpack(path, _zip_entries(data) if zipped else _tar_entries(data))
+        return unpack(path, read_plain(path, MAX_ARCHIVE))
+    except Refused as reason:
+        raise UsageError(f"{path}: {reason}") from None
+
+
+def unpack(path: Path, data: bytes) -> Tree:
+    """The same for an archive's content. `path` tells what kind it is."""
+    try:
+        return _taken(path, _zip_entries(data) if path.suffix.lower() == ".zip" else _tar_entries(data))
     except Refused as reason:
         raise UsageError(f"{path}: {reason}") from None
     except UsageError:
@@ -161,7 +170,7 @@ class _Entry:
     read: Callable[[], bytes]
 
 
-def _unpack(path: Path, entries: Iterable[_Entry]) -> Tree:
+def _taken(path: Path, entries: Iterable[_Entry]) -> Tree:
     files: dict[str, bytes] = {}
     seen: set[str] = set()
     archives: list[str] = []

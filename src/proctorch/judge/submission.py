@@ -1,6 +1,7 @@
 """Submissions: what a candidate hands in, and which question it answers."""
 
 import codecs
+import os
 import re
 import tokenize
 import unicodedata
@@ -149,7 +150,7 @@ def name_question(bank: Bank, submission: Submission) -> tuple[Question, bool] |
 
 
 def _content(path: Path) -> bytes:
-    if not path.is_dir() and files.is_archive(path.name):
+    if not os.path.isdir(path) and files.is_archive(path.name):  # noqa: PTH112 - it never raises
         raise UsageError(f"{path}: an archive; `proctorch grade` reads the files in it")
     try:
         return files.read_plain(path, files.most(path.name))

@@ -7,16 +7,16 @@ import io
 import linecache
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.util import decode_source
 
 
-def install(files: list[list[str | bytes]]) -> frozenset[str]:
+def install(files: Iterable[tuple[str, bytes]]) -> frozenset[str]:
     """Makes modules of files, each a relative name and a content; returns the names.
 
     They are asked for last: what Python or an installed package has under a name stays what it is.
     """
-    sources = {str(name): bytes(content) for name, content in files if isinstance(content, bytes)}
+    sources = dict(files)
     for name, content in sources.items():
         remember(name, content)
     if sources:
