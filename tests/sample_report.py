@@ -403,7 +403,7 @@ def _picked() -> Grade:
                 1,
                 Outcome.FAILED,
                 "`cuda:7` was accepted on a machine without it",
-                place=Place(6, "pick_device"),
+                place=Place(6, "pick_device", "cell 4, line 2"),
             ),
             _result(
                 question,
@@ -414,6 +414,7 @@ def _picked() -> Grade:
             ),
         ),
         source=PICK_SOURCE,
+        notes=("cell 2: `!pip install <torch>` skipped",),
         seconds=0.08,
     )
 

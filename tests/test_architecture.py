@@ -26,7 +26,7 @@ ROOMS: dict[str, set[str]] = {
     "verify": {"bank", "devices", "judge"},
     "doctor": {"bank", "devices", "judge"},
     "terminal": {"bank", "judge", "markup", "report", "verify"},
-    "cli": {"bank", "devices", "doctor", "judge", "report", "shipped", "terminal", "verify"},
+    "cli": {"bank", "devices", "doctor", "judge", "markup", "report", "shipped", "terminal", "verify"},
     "__init__": {"bank", "devices", "judge", "report"},
 }
 

@@ -104,7 +104,7 @@ def test_a_file_that_is_no_submission_fails(done: dict[str, Done]) -> None:
 def test_a_missing_file_is_told(done: dict[str, Done]) -> None:
     """A file that is not there is a fault of the command line, told in one line."""
     assert done["missing"].code == 4
-    assert done["missing"].err.strip() == "ERROR: nowhere.py: no such file; give a file of Python source"
+    assert done["missing"].err.strip() == "ERROR: nowhere.py: no such file; give a file of Python source or a notebook"
 
 
 def test_a_missing_device_is_told(done: dict[str, Done]) -> None:

@@ -193,7 +193,6 @@ def test_report_never_overwrites_its_source(run: Run) -> None:
     ("arguments", "message"),
     [
         (["nope.py"], "nope.py: no such file; give a file of Python source"),
-        (["."], ".: a folder; give a file of Python source"),
         (["other.py"], "other.py: which question does it answer?"),
         (["other.py", "--question", "T9"], "no question `T9` in the bank"),
         (["other.py", "--question", "T1", "--device", "cuda:9"], "no device 'cuda:9' here; this machine has cpu"),
@@ -203,8 +202,11 @@ def test_report_never_overwrites_its_source(run: Run) -> None:
         ),
         (["other.py", "--question", "T1", "-o", "report.pdf"], "report.pdf: a report is written as .html or .json"),
         (["other.py", "--question", "T1", "-o", "no/folder/r.json"], "no/folder/r.json: cannot be written"),
-        (["notebook.ipynb"], "notebook.ipynb: notebooks are not graded yet"),
-        (["big.py"], "big.py: 1,048,577 bytes; a submission has at most 1,048,576"),
+        (["notebook.ipynb"], "notebook.ipynb: which question does it answer?"),
+        (["big.py"], "big.py: 1,048,577 bytes; at most 1,048,576 are read; give a file of Python source"),
+        (["empty"], "empty: no answers in it; looked for .py and .ipynb files that name a question in their name"),
+        (["damaged.zip"], "damaged.zip: cannot be unpacked: it is damaged"),
+        (["answers.rar"], "answers.rar: pack it as one of .zip, .tar, .tar.gz, .tgz"),
     ],
 )
 def test_grade_refuses(run: Run, arguments: list[str], message: str) -> None:
@@ -212,10 +214,38 @@ def test_grade_refuses(run: Run, arguments: list[str], message: str) -> None:
     answer(RIGHT, "other.py")
     answer("{}", "notebook.ipynb")
     answer(" " * ((1 << 20) + 1), "big.py")
+    Path("empty").mkdir()
+    answer("PK", "damaged.zip")
+    answer("Rar!", "answers.rar")
     done = run("grade", *arguments)
     assert done.code == 2
     assert message in done.err
     assert "Traceback" not in done.err
+
+
+def test_grade_a_folder(run: Run) -> None:
+    """Of a folder each file that names its question is graded; the others are said to be ignored."""
+    Path("answers").mkdir()
+    answer("from tools import twice as double\n", "answers/T1.py")
+    answer("def twice(x):\n    return x + x\n", "answers/tools.py")
+    answer("x = 1\n", "answers/scratch\x1b[31m.py")
+    done = run("grade", "answers", "--device", "cpu")
+    assert done.code == 0
+    assert done.out.splitlines()[:2] == [
+        "answers/T1.py · Double a tensor where it is (double-it)",
+        "  with its helper file tools.py",
+    ]
+    assert done.err == "answers/scratch␛[31m.py: ignored: names no question\n"
+
+
+def test_grade_a_notebook(run: Run) -> None:
+    """What was skipped of a notebook is said, and a failure names the cell and its line."""
+    cells = [{"cell_type": "code", "source": each} for each in ("%matplotlib inline", "def double(x):\n    return y")]
+    answer(json.dumps({"nbformat": 4, "cells": cells}), "double_it.ipynb")
+    done = run("grade", "double_it.ipynb", "--device", "cpu")
+    assert done.code == 1
+    assert "  cell 1: `%matplotlib inline` skipped\n" in done.out
+    assert "  double_it.ipynb, cell 2, line 2: every element is doubled: NameError: name 'y' is not defined" in done.out
 
 
 def test_a_hostile_name_and_text_stay_text(run: Run) -> None:

@@ -97,6 +97,13 @@ def test_golden_page(sample: SimpleNamespace) -> None:
     assert body(render(sample.small_report().redacted())) == (GOLDEN / "report.html").read_text(encoding="utf-8")
 
 
+def test_how_it_was_read(report: Report) -> None:
+    """Both views say what was skipped of a notebook, and a line that is a cell's is told as that too."""
+    for page in (body(render(report)), body(render(report.redacted()))):
+        assert "<li>cell 2: <code>!pip install &lt;torch&gt;</code> skipped</li>" in page
+        assert "(cell 4, line 2)" in page
+
+
 def test_memory_over_time(report: Report) -> None:
     """The accelerator's memory is a picture, with the budget, the peak and what was asked for in vain as text."""
     page = body(render(report))

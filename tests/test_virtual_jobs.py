@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from proctorch import Bank, Grade, Plan, Submission, Verdict
+from proctorch.bank.question import Limits
 from proctorch.devices import CPU, VIRTUAL, choose
 from proctorch.judge import session
 from proctorch.judge.grade import Outcome
@@ -56,10 +57,10 @@ def test_where_it_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there is no virtual accelerator its jobs are not run, with the reason, and others are graded."""
     start = Sandbox.start
 
-    def refuse(self: Sandbox, *, virtual: int | None = None, **limits: Any) -> Any:
+    def refuse(self: Sandbox, limits: Limits, *, virtual: int | None = None, **rest: Any) -> Any:
         if virtual is not None:
             raise Unavailable("the virtual device is tested with torch 2.13, and this is torch 9.9")
-        return start(self, **limits)
+        return start(self, limits, **rest)
 
     monkeypatch.setattr(Sandbox, "start", refuse)
     on_cpu, on_virtual = graded()

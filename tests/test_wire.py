@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -282,6 +283,19 @@ def test_tensors_have_a_limit() -> None:
     half = torch.zeros(32 << 20, dtype=torch.uint8)
     with pytest.raises(FrameError, match=r" bytes \(at most 67,108,864 cross\)$"):
         wire.encode([half, half])
+
+
+def test_long_bytes_cross_whole() -> None:
+    """Files of several mebibytes cross, of which a header of hex digits would hold half a mebibyte."""
+    files = [["a.py", bytes(range(256)) * (8 << 10)], ["b.py", b"b" * 1025], ["c.py", b"c" * 1024]]
+    assert crossed(files) == files
+
+
+def test_long_bytes_cross_once() -> None:
+    """A header of a few bytes cannot make many copies of a large content, nor bytes of what is none."""
+    body = safetensors.torch.save({"0": torch.zeros(1 << 20, dtype=torch.uint8), "1": torch.zeros(2)})
+    assert refused(frame('[{"$r": "0"}, {"$r": "0"}]', body)) == "KeyError: '0'"
+    assert refused(frame('{"$r": "1"}', body)) == "bytes that are none"
 
 
 def test_a_frame_that_is_too_large_is_not_read() -> None:

@@ -16,6 +16,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from proctorch.errors import ExitCode, ProctorchError, UsageError
+from proctorch.markup import visible
 
 if TYPE_CHECKING:
     from proctorch.judge.grade import Grade
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from proctorch.judge.session import Grading
     from proctorch.report.report import Environment, Report
 
+#: Of files that are ignored; the rest are counted.
+_SHOWN_NOTES = 20
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
@@ -45,7 +48,8 @@ def _run() -> int:
         click.echo("interrupted", err=True)
         return ExitCode.INTERRUPTED
     except ProctorchError as error:
-        click.echo(f"proctorch: {error}" if error.exit_code is not ExitCode.USAGE else str(error), err=True)
+        told = visible(str(error))  # a message may quote the name of a stranger's file
+        click.echo(f"proctorch: {told}" if error.exit_code is not ExitCode.USAGE else told, err=True)
         return error.exit_code
     except BrokenPipeError:  # the reader, `head` say, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -198,7 +202,7 @@ def start(question_id: str, folder: Path, force: bool, bank: Path | None) -> Non
 
 
 @cli.command()
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--question", "question_id", metavar="ID", shell_complete=_complete_id, help="The question they answer.")
 @_device_option
 @click.option("--seed", type=click.IntRange(min=0), help="Repeat a run: the seed that its report names.")
@@ -220,7 +224,7 @@ def start(question_id: str, folder: Path, force: bool, bank: Path | None) -> Non
 @_bank_option
 @_json_option
 def grade(
-    files: tuple[Path, ...],
+    paths: tuple[Path, ...],
     question_id: str | None,
     devices: tuple[str, ...],
     seed: int | None,
@@ -231,22 +235,27 @@ def grade(
     bank: Path | None,
     as_json: bool,
 ) -> int:
-    """Grade submissions.
+    """Grade submissions: files of Python, notebooks, and folders or archives (.zip, .tar, .tgz) of them.
 
     A saved .json is the whole record unless --for says otherwise; a .html is the candidate's view.
     """
     from proctorch.bank.bank import Bank
+    from proctorch.judge.collect import collect
     from proctorch.judge.grade import Tier
     from proctorch.judge.plan import Plan
     from proctorch.judge.session import Grading
-    from proctorch.judge.submission import Submission
     from proctorch.report.report import check_target
 
     for output in outputs:
         check_target(output)  # said before the work, not after it
     loaded = Bank.load(bank)
     question = loaded.find(question_id) if question_id else None
-    plan = Plan.build(loaded, [Submission(path) for path in files], devices=devices, question=question)
+    collected = collect(loaded, paths, question)
+    for note in collected.notes[:_SHOWN_NOTES]:
+        click.echo(visible(note), err=True)
+    if len(collected.notes) > _SHOWN_NOTES:
+        click.echo(f"{len(collected.notes) - _SHOWN_NOTES:,} more files ignored", err=True)
+    plan = Plan.build(loaded, collected.submissions, devices=devices, question=question)
     grading = Grading(plan, seed, trust_submissions=trust_submissions, strongest=Tier(tier))
     report, interrupted = _graded(plan, grading)
     # Shown first: a report that cannot be written must not cost the grades.

@@ -98,6 +98,7 @@ def report_page(report: "Report") -> RenderableType:
 def _attempt(report: "Report", attempt: "Attempt") -> Iterable[RenderableType]:
     question = report.questions[attempt.question]
     yield Text.assemble((visible(attempt.submission), "bold"), " · ", question.title, (f" ({question.id})", "dim"))
+    yield from (Text(f"  {visible(note)}", style="dim") for note in attempt.notes)
     names = [grade.device if grade.real else f"{grade.device} (simulated)" for grade in attempt.grades]
     table = _table("check", "points", *names)
     for row in zip(*(grade.checks for grade in attempt.grades), strict=True):
@@ -132,9 +133,11 @@ def _printed(name: str, output: Output) -> Iterable[Text]:
 
 
 def _failure(submission: str, result: CheckResult) -> Text:
-    place = f"{visible(submission)}:{result.place.line}: " if result.place else f"{visible(submission)}: "
+    place = visible(submission)
+    if result.place:
+        place += f", {visible(result.place.cell)}" if result.place.cell else f":{result.place.line}"
     style = "magenta" if result.outcome is Outcome.ERROR else "red"
-    return Text.assemble("  ", (place, style), f"{result.title}: ", visible(result.reason))
+    return Text.assemble("  ", (f"{place}: ", style), f"{result.title}: ", visible(result.reason))
 
 
 def _mark(result: CheckResult) -> Text:

@@ -20,6 +20,8 @@ MAX_HEADER = 1 << 20
 MAX_DEPTH = 32
 MAX_ITEMS = 100_000
 MAX_TENSORS = 4096
+#: Of bytes: longer ones travel beside the header as a tensor does, where a byte is a byte and not two hex digits.
+_SHORT = 1 << 10
 #: Of an int: Python refuses to write much larger ones in decimal.
 MAX_BITS = 4096
 LENGTH = struct.Struct(">Q")
@@ -106,7 +108,7 @@ class _Encoder:
         if kind is float:
             return value if math.isfinite(value) else {"$f": repr(value)}
         if kind is bytes:
-            return {"$b": value.hex()}
+            return {"$b": value.hex()} if len(value) <= _SHORT else {"$r": self._raw(value)}
         if depth >= MAX_DEPTH:
             return self._other(value, f"nested deeper than {MAX_DEPTH}")
         if kind is list:
@@ -116,6 +118,19 @@ class _Encoder:
         if kind is dict:
             return {"$d": [[self.item(key, depth + 1), self.item(each, depth + 1)] for key, each in value.items()]}
         return self._torch(value)
+
+    def _raw(self, value: bytes) -> str:
+        import torch  # noqa: PLC0415 - commands that grade nothing start without torch
+
+        return self._added(torch.frombuffer(bytearray(value), dtype=torch.uint8))
+
+    def _added(self, tensor: "torch.Tensor") -> str:
+        """The key of a tensor that is to travel beside the header."""
+        if len(self.tensors) >= MAX_TENSORS:
+            raise FrameError(f"more than {MAX_TENSORS:,} tensors")
+        key = str(len(self.tensors))
+        self.tensors[key] = tensor
+        return key
 
     def _large(self, value: int) -> Any:
         if value.bit_length() > MAX_BITS:
@@ -134,14 +149,11 @@ class _Encoder:
             return self._other(value, "not plain data")
         if oddity := _oddity(value):
             return self._other(value, "not a plain dense tensor", f"{oddity} {type_name(value)}")
-        if len(self.tensors) >= MAX_TENSORS:
-            raise FrameError(f"more than {MAX_TENSORS:,} tensors")
         if value.numel() * value.element_size() > MAX_FRAME // 2:
             raise FrameError(f"a tensor of {value.numel() * value.element_size():,} bytes")
-        key = str(len(self.tensors))
         with torch.no_grad():
             plain = value.detach().resolve_conj().resolve_neg().to("cpu", copy=True)
-            self.tensors[key] = plain.contiguous()
+            key = self._added(plain.contiguous())
         return {"$x": [key, str(value.device), value.requires_grad, value.is_leaf]}
 
     def _other(self, value: Any, why: str, name: str = "") -> Any:
@@ -252,6 +264,8 @@ class _Decoder:
                 return float(content)
             case "$b", str():
                 return bytes.fromhex(content)
+            case "$r", str():
+                return self._raw(content)
             case "$o", str():
                 return Opaque(content[:400])
             case "$n", [str() as name, str() as text]:
@@ -264,6 +278,13 @@ class _Decoder:
                 return Received(self._tensors[key], device[:40], grad, leaf)
             case _:
                 raise FrameError(f"an unknown tag {tag[:20]!r}")
+
+    def _raw(self, key: str) -> bytes:
+        """Each once: a small header must not multiply a large tensor."""
+        tensor = self._tensors.pop(key)
+        if str(tensor.dtype) != "torch.uint8" or tensor.dim() != 1:
+            raise FrameError("bytes that are none")
+        return tensor.numpy().tobytes()
 
     def _key(self, value: Any, depth: int) -> Any:
         key = self.item(value, depth + 1)

@@ -1,5 +1,7 @@
 """A job whose answer is known: what it gives says whether a fork server can still be relied on."""
 
+from typing import Any
+
 from proctorch import wire
 from proctorch.bank.question import Limits
 from proctorch.judge.supervise import Sandbox, SandboxBroken, Stopped, Unavailable
@@ -25,8 +27,15 @@ def in_order(sandbox: Sandbox, *, virtual: bool) -> bool:
     `broken`."""
     try:
         process = sandbox.start(_LIMITS, virtual=_MEMORY if virtual else None)
-        load = {"op": "load", "file": "canary.py", "module": "canary", "source": _SUBMISSION, "scenarios": _SCENARIOS}
-        process.ask(load | {"entry": {"halve": [["x", None, False]]}, "seed": 0}, _LIMITS.seconds)
+        load: dict[str, Any] = {
+            "op": "load",
+            "file": "canary.py",
+            "module": "canary",
+            "source": _SUBMISSION,
+            "helpers": (),
+        }
+        load |= {"scenarios": _SCENARIOS, "entry": {"halve": [["x", None, False]]}, "seed": 0}
+        process.ask(load, _LIMITS.seconds)
         device = "cuda:0" if virtual else "cpu"
         play = {"op": "play", "scenario": "canary", "inputs": {"number": 3.0}, "device": device, "budget": None}
         answer = process.ask(play | {"seed": 0}, _LIMITS.seconds)

@@ -68,10 +68,15 @@ _MEANINGS = {
 
 @dataclass(frozen=True)
 class Place:
-    """A line of the candidate's own file, counted from 1, and the function it is in (`<module>` at top level)."""
+    """A line of the candidate's own file, counted from 1, and the function it is in (`<module>` at top level).
+
+    Of a notebook, the file is its code cells as one source.
+    """
 
     line: int
     function: str
+    #: The same line as one of the notebook: `cell 4, line 2`. Empty if it is none.
+    cell: str = ""
 
 
 @dataclass(frozen=True)
@@ -152,8 +157,10 @@ class Grade:
     #: One line that explains the verdict to the candidate. Empty if accepted.
     reason: str
     checks: tuple[CheckResult, ...]
-    #: The candidate's source, decoded for show.
+    #: The candidate's source, decoded for show; of a notebook, its code cells.
     source: str
+    #: How the submission was read: helper files, what was skipped of a notebook. A line each.
+    notes: tuple[str, ...] = ()
     stdout: Output = Output()
     stderr: Output = Output()
     seconds: float = 0.0

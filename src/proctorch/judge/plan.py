@@ -1,8 +1,9 @@
 """A plan: what will be graded, as ordered jobs, known before anything runs."""
 
 import hashlib
+import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proctorch import devices
 from proctorch.bank.bank import Bank
@@ -52,12 +53,29 @@ class Plan:
     ) -> "Plan":
         """All submissions, each on all devices (by default every real one here), for the question given or found.
 
+        A submission is no helper file of another one to the same question, whatever that imports: it is a stranger's.
         UsageError if a device is not here or a submission's question cannot be found.
         """
         chosen = _chosen(tuple(devices))
         pairs = [(question or find_question(bank, each), each) for each in submissions]
         pairs.sort(key=lambda pair: bank.questions.index(pair[0]))
+        rivals = {(asked.id, _place(each, each.path.name)) for asked, each in pairs}
+        pairs = [(asked, _without_rivals(asked, each, rivals)) for asked, each in pairs]
         return cls(bank, tuple(Job(asked, each, device) for asked, each in pairs for device in chosen))
+
+
+def _without_rivals(asked: Question, submission: Submission, rivals: set[tuple[str, str]]) -> Submission:
+    refused = [name for name, _ in submission.helpers if (asked.id, _place(submission, name)) in rivals]
+    if not refused:
+        return submission
+    helpers = tuple(each for each in submission.helpers if each[0] not in refused)
+    notes = tuple(f"{name} is not taken along: it is another submission to this question" for name in refused)
+    return replace(submission, helpers=helpers, notes=(*submission.notes, *notes))
+
+
+def _place(submission: Submission, name: str) -> str:
+    """A file beside a submission, in one spelling."""
+    return unicodedata.normalize("NFKC", str(submission.path.absolute().parent / name))
 
 
 def _chosen(wanted: tuple[Device | str, ...]) -> tuple[Device, ...]:

@@ -4,14 +4,14 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from proctorch import wire
 from proctorch.bank.question import Check, Limits
 from proctorch.errors import ProctorchError
 from proctorch.judge import canary
 from proctorch.judge.evidence import Ended, Evidence, read_moments, read_trace
-from proctorch.judge.grade import CheckResult, CopyCount, Grade, MemoryRun, Outcome, Output, Place, Verdict
+from proctorch.judge.grade import CheckResult, CopyCount, Grade, MemoryRun, Outcome, Output, Place, Tier, Verdict
 from proctorch.judge.plan import Job, mix_seed
 from proctorch.judge.supervise import Process, Sandbox, SandboxBroken, Stopped
 from proctorch.judge.verdict import Incident, decide
@@ -23,6 +23,18 @@ _MAX_COPIES = 50
 #: Bytes of the virtual accelerator where the question sets no budget.
 _VIRTUAL_MEMORY = 1 << 30
 _FRAME = re.compile(r'File "(.+?)", line (\d{1,9}) in (\S+)')
+#: What is added to the message of an error that code brings along from a notebook.
+_HINTS = {
+    f"name '{name}' is not defined": f": {name} is a notebook's own, and the code runs as plain Python"
+    for name in ("display", "get_ipython")
+} | {
+    f"'{word}' outside {where}": ": a notebook allows it at top level, plain Python does not"
+    for word, where in (
+        *(("await", "function"), ("async with", "async function"), ("async for", "async function")),
+        ("asynchronous comprehension", "of an asynchronous function"),
+    )
+}
+_FORBIDDEN = " (a submission has a folder of its own, and no other files, no network and no further processes)"
 _T = TypeVar("_T")
 
 
@@ -41,6 +53,8 @@ class _Told:
     #: Which limit was exceeded: `memory`, `processes`, `threads`, `disk`, `open_files`, or none.
     limit: str = ""
     trace: str = ""
+    #: Where in a helper file it was raised, as `shapes.py, line 3`; empty if it was not.
+    helper: str = ""
 
     @property
     def place(self) -> Place | None:
@@ -52,7 +66,8 @@ class _Told:
     def headline(self) -> str:
         text = next(iter(self.message.strip().splitlines()), "")
         name = self.types[0] if self.types else "an exception"
-        return shorten(f"{name}: {text}" if text else name)
+        hint = _HINTS.get(text, "")
+        return shorten(f"{name}: {text}{hint}" if text else name) + (f" ({self.helper})" if self.helper else "")
 
 
 class Play:
@@ -67,6 +82,7 @@ class Play:
         self._process: Process | None = None
         self._evidence: dict[tuple[str, bytes], Evidence] = {}
         self._unloadable: Evidence | None = None
+        self._confined = False
         #: The sandbox broke while this was played, perhaps by its doing.
         self.wounded = False
         #: A death of the process did the sandbox no harm: it was tried.
@@ -130,6 +146,8 @@ class Play:
             raise NotPlayed("not run: the sandbox process broke")
         if self._process and self._process.alive:
             return self._process
+        if fault := self.job.submission.fault:
+            self._refuse(Evidence(Ended.INVALID, reason=fault))
         if self._time_outs >= _MAX_TIME_OUTS:
             raise NotPlayed(f"not run: the code had been stopped {self._time_outs} times for taking too long")
         self._put_away()
@@ -137,13 +155,16 @@ class Play:
         question, device = self.job.question, self.job.device
         virtual = (question.budget or _VIRTUAL_MEMORY) if device.type == "virtual" else None
         cuda = device.real and device.type != "cpu"
-        process = self._process = self._sandbox().start(question.limits, cuda=cuda, virtual=virtual)
+        sandbox = self._sandbox()
+        self._confined = sandbox.strength.tier is not Tier.PROCESS
+        process = self._process = sandbox.start(question.limits, cuda=cuda, virtual=virtual)
         self.limits = process.limits
         request = {
             "op": "load",
             "file": self.job.submission.path.name,
             "module": self.job.submission.module,
             "source": self.job.submission.source,
+            "helpers": self.job.submission.helpers,
             "scenarios": question.scenarios.read_bytes(),
             "entry": {
                 entry.name: [[each.name, each.default, each.keyword_only] for each in entry.parameters]
@@ -156,16 +177,21 @@ class Play:
         except Stopped as stopped:
             evidence = self._stopped(stopped, "at import: ")
         if evidence.ended is not Ended.ANSWERED:
-            self._unloadable = evidence
-            self._noted(evidence)
-            raise NotPlayed(f"not run: {evidence.reason}")
+            self._refuse(evidence)
         return process
+
+    def _refuse(self, evidence: Evidence) -> NoReturn:
+        """Notes why the submission cannot be loaded; nothing of it will be played."""
+        self._unloadable = evidence
+        self._noted(evidence)
+        raise NotPlayed(f"not run: {evidence.reason}")
 
     def _noted(self, evidence: Evidence) -> Evidence:
         if evidence.ended is Ended.JUDGE:
             raise ProctorchError(f"{evidence.reason}\n{evidence.detail}")
         if evidence.ended is not Ended.ANSWERED:
-            reason = f"line {evidence.place.line}: {evidence.reason}" if evidence.place else evidence.reason
+            place, reason = evidence.place, evidence.reason
+            reason = f"{self.job.submission.where(place.line)}: {reason}" if place else reason
             self._incidents.append(Incident(evidence.ended.verdict, reason))
         if evidence.ended is Ended.TIMED_OUT:
             self._time_outs += 1
@@ -187,7 +213,8 @@ class Play:
         try:
             if "invalid" in answer:
                 told = _told(answer["invalid"])
-                return Evidence(Ended.INVALID, reason=f"it is not valid Python: {told.message}", place=told.place)
+                reason = f"it is not valid Python: {told.message}{_HINTS.get(told.message, '')}"
+                return Evidence(Ended.INVALID, reason=reason, place=told.place)
             if "broken" in answer:
                 told = _told(answer["broken"])
                 return Evidence(Ended.JUDGE, reason=f"scenarios.py broke: {told.headline}", detail=told.trace)
@@ -231,10 +258,8 @@ class Play:
             reason = f"{prefix}{used if told.types else told.message}"
         else:
             reason = f"{prefix}{told.headline}"
-        if told.types[:1] == ("PermissionError",):
-            reason += (
-                " (a submission has its own folder: no other files, no network, no processes but what it is allowed)"
-            )
+        if told.types[:1] == ("PermissionError",) and self._confined:
+            reason += _FORBIDDEN
         return Evidence(Ended.RAISED, reason=reason, place=told.place, detail=told.trace)
 
     # ------------------------------------------------------------------------------------------------ results
@@ -273,7 +298,8 @@ class Play:
         except SandboxBroken as broken:  # the answers are in, but what the code has started may live on
             self.wounded = True
             self._incidents.append(Incident(Verdict.JUDGE_ERROR, shorten(str(broken))))
-        results = tuple(self._results.get(check.test) or _unaccounted(check) for check in self.job.question.checks)
+        found = (self._results.get(check.test) or _unaccounted(check) for check in self.job.question.checks)
+        results = tuple(replace(each, place=self._in_cell(each.place)) for each in found)
         verdict, reason = decide(results, self._incidents)
         return Grade(
             question=self.job.question.id,
@@ -284,12 +310,17 @@ class Play:
             reason=reason,
             checks=results,
             source=self.job.submission.text,
+            notes=self.job.submission.notes,
             stdout=self._stdout,
             stderr=self._stderr,
             seconds=0.0 if self._began is None else time.monotonic() - self._began,
             memory=self._memory,
             copies=tuple(CopyCount(*which, *how_many) for which, how_many in list(self._copies.items())[:_MAX_COPIES]),
         )
+
+    def _in_cell(self, place: Place | None) -> Place | None:
+        cell = self.job.submission.cell(place.line) if place else ""
+        return replace(place, cell=cell) if place and cell else place
 
     def close(self) -> None:
         """Ends the job's process, if it has one. Idempotent."""
@@ -367,6 +398,7 @@ def _told(raised: Any) -> _Told:
         line=None if line is None else _checked(int, line),
         limit=_checked(str, raised.get("limit", "")),
         trace=_checked(str, raised.get("trace", "")),
+        helper=shorten(_checked(str, raised.get("helper", ""))),
     )
 
 

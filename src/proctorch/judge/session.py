@@ -42,6 +42,7 @@ class Sandboxes:
 
     def __init__(self, jobs: list[Job], bank: Path, strongest: Tier) -> None:
         sources = {job.submission.source for job in jobs} | {job.question.scenarios.read_bytes() for job in jobs}
+        sources |= {content for job in jobs for _, content in job.submission.helpers}
         late = any(word in source for source in sources for word in _LATE_IMPORTERS)
         self._preload = (_LATE_IMPORT,) if late else ()
         self._virtual = any(job.device.type == "virtual" for job in jobs)

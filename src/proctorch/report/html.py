@@ -144,6 +144,8 @@ class _Work:
     anchor: str
     submission: str
     file: str
+    #: How it was read, a line each.
+    remarks: tuple[str, ...]
     jobs: tuple[_Job, ...]
     total: str
     rows: tuple[_Row, ...]
@@ -220,6 +222,7 @@ def _work(attempt: Attempt, asked: AskedQuestion, anchor: str) -> _Work:
         anchor=anchor,
         submission=attempt.submission,
         file=PurePosixPath(attempt.submission.replace("\\", "/")).name,
+        remarks=tuple(map(_line, attempt.notes)),
         jobs=tuple(_job(grade, f"{anchor}-j{number}") for number, grade in enumerate(attempt.grades)),
         total=show_points(attempt.earned, attempt.possible) if len(attempt.grades) > 1 else "",
         rows=rows,

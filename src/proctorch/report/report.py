@@ -116,6 +116,11 @@ class Attempt:
     grades: tuple[Grade, ...]
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """How the submission was read, a line each."""
+        return tuple(dict.fromkeys(note for grade in self.grades for note in grade.notes))
+
+    @property
     def verdict(self) -> Verdict:
         """The gravest of its grades' verdicts."""
         return max((grade.verdict for grade in self.grades), key=lambda verdict: verdict.severity)

@@ -5,7 +5,6 @@ import contextlib
 import errno
 import faulthandler
 import inspect
-import linecache
 import os
 import random
 import signal
@@ -20,7 +19,7 @@ from typing import Any, NoReturn
 import torch
 
 from proctorch import wire
-from proctorch.sandbox import probe, system
+from proctorch.sandbox import helpers, probe, system
 
 _MIB = 1 << 20
 _MAX_MOMENTS = 300
@@ -121,6 +120,7 @@ class _Job:
         self._folder = folder
         self._virtual = virtual
         self._file = ""
+        self._helpers: frozenset[str] = frozenset()
         self._candidate: _Candidate
         self._scenarios: dict[str, Any] = {}
 
@@ -128,7 +128,7 @@ class _Job:
         """Runs the grader's scenarios module, then the candidate's; says what the candidate defines.
 
         The candidate's module has the submission's name, is in `sys.modules`, and its source is in `linecache`, so that
-        `inspect`, dataclasses and `torch.jit` work as they would for a file.
+        `inspect`, dataclasses and `torch.jit` work as they would for a file. Its helper files can be imported.
         """
         self._file, source = request["file"], request["source"]
         answer: dict[str, Any] = {}
@@ -151,8 +151,8 @@ class _Job:
         module = types.ModuleType(request["module"])
         module.__file__ = self._file
         sys.modules[request["module"]] = module
-        text = source.decode("utf-8", "replace")
-        linecache.cache[self._file] = (len(text), None, text.splitlines(keepends=True), self._file)
+        helpers.remember(self._file, source)
+        self._helpers = helpers.install(request["helpers"])
         settle(request["seed"])
         try:
             exec(code, module.__dict__)  # noqa: S102 - to run a stranger's code is what this process is for
@@ -207,7 +207,18 @@ class _Job:
             seen.moments = _thinned(moments)
 
     def _error(self, error: BaseException) -> dict[str, Any]:
-        return probe.describe_error(error, self._file) | {"limit": _exceeded(error), "trace": _trace(error)}
+        told = {"limit": _exceeded(error), "trace": _trace(error), "helper": self._place_in_helper(error)}
+        return probe.describe_error(error, self._file) | told
+
+    def _place_in_helper(self, error: BaseException) -> str:
+        """Where in a helper file it was raised, if the candidate's innermost line is there; else empty."""
+        innermost, trace = "", error.__traceback__
+        while trace is not None:
+            file = trace.tb_frame.f_code.co_filename
+            if file == self._file or file in self._helpers:
+                innermost = "" if file == self._file else f"{file}, line {trace.tb_lineno}"
+            trace = trace.tb_next
+        return innermost
 
 
 def _exceeded(error: BaseException) -> str:
