@@ -151,6 +151,11 @@ class Sandbox:
         """It has once been fit for work."""
         return any(channel.hello is not None for channel in self._channels)
 
+    @property
+    def process_id(self) -> int:
+        """Of the process that all others of the sandbox descend from."""
+        return self._process.pid
+
     def close(self) -> None:
         """Ends the fork server and with it every job. Idempotent."""
         for channel in reversed(self._channels):
