@@ -125,9 +125,7 @@ def _start(runs: int) -> None:
             seconds["import torch"].append(middle - began)
             seconds["fork server"].append(ended - middle)
     torch_, ready = (statistics.median(each) for each in seconds.values())
-    print(
-        f"import torch {torch_:.2f} s; fork server, ready and through its first job {ready:.2f} s: {ready / torch_:.2f} x"
-    )
+    print(f"import torch {torch_:.2f} s; fork server, through its first job {ready:.2f} s: {ready / torch_:.2f} x")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,15 @@
 """Devices: which real ones are here, and what a job may run on."""
 
+import contextlib
 import glob
 import json
+import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from proctorch.bank.question import Need
 from proctorch.errors import ProctorchError, UsageError
@@ -52,6 +57,11 @@ class Device:
     def type(self) -> str:
         """`cpu`, `cuda`, `mps`, `xpu`, or `virtual`."""
         return self.name.partition(":")[0]
+
+    @property
+    def accelerator(self) -> bool:
+        """Whether it is a real accelerator."""
+        return self.real and self.type != "cpu"
 
     @property
     def index(self) -> int | None:
@@ -105,6 +115,26 @@ def choose(names: tuple[str, ...]) -> tuple[Device, ...]:
 def cuda_nodes() -> tuple[str, ...]:
     """The device nodes that CUDA's driver works through."""
     return tuple(sorted(glob.glob("/dev/nvidia*")))  # noqa: PTH207 - an absolute pattern
+
+
+@contextlib.contextmanager
+def held(device: Device) -> Iterator[None]:
+    """Keeps a real accelerator for this process: waits until no other Proctorch on this machine holds it."""
+    if not device.accelerator:
+        yield
+        return
+    import fcntl  # noqa: PLC0415 - absent on Windows
+
+    path = Path(tempfile.gettempdir(), f"proctorch-{device.name.replace(':', '-')}.lock")
+    try:
+        lock = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise ProctorchError(f"{path}: cannot be opened to hold {device} with: {error.strerror}") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
 
 
 def unmet(need: Need, device: Device) -> str | None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from proctorch import wire
 from proctorch.bank.question import Limits
+from proctorch.devices import Device
 from proctorch.judge.supervise import Sandbox, SandboxBroken, Stopped, Unavailable
 
 _LIMITS = Limits(seconds=20.0)
@@ -22,11 +23,13 @@ def canary(candidate, device, probe, number):
 """
 
 
-def in_order(sandbox: Sandbox, *, virtual: bool) -> bool:
-    """Whether a job gets the right answer, in an empty folder and an untouched torch. A fork server that fails is
-    `broken`."""
+def in_order(sandbox: Sandbox, device: Device) -> bool:
+    """Whether a job on the device gets the right answer, in an empty folder and an untouched torch.
+
+    A fork server that fails is `broken` from then on.
+    """
     try:
-        process = sandbox.start(_LIMITS, virtual=_MEMORY if virtual else None)
+        process = sandbox.start(_LIMITS, accelerator=device.accelerator, virtual=None if device.real else _MEMORY)
         load: dict[str, Any] = {
             "op": "load",
             "file": "canary.py",
@@ -36,13 +39,12 @@ def in_order(sandbox: Sandbox, *, virtual: bool) -> bool:
         }
         load |= {"scenarios": _SCENARIOS, "entry": {"halve": [["x", None, False]]}, "seed": 0}
         process.ask(load, _LIMITS.seconds)
-        device = "cuda:0" if virtual else "cpu"
-        play = {"op": "play", "scenario": "canary", "inputs": {"number": 3.0}, "device": device, "budget": None}
+        play = {"op": "play", "scenario": "canary", "inputs": {"number": 3.0}, "device": device.torch, "budget": None}
         answer = process.ask(play | {"seed": 0}, _LIMITS.seconds)
         process.close()
         value = answer["value"]
         half = value["half"]
-        right = isinstance(half, wire.Received) and half.tensor.tolist() == [1.5, 1.5] and half.device == device
+        right = isinstance(half, wire.Received) and half.tensor.tolist() == [1.5, 1.5] and half.device == device.torch
         if right and value["grad"] is True and value["files"] == []:
             return True
     except Unavailable:

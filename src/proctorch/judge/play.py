@@ -1,5 +1,6 @@
 """One job while it is graded: its process in the sandbox, the evidence so far, and the results of its checks."""
 
+import contextlib
 import re
 import time
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 from proctorch import wire
 from proctorch.bank.question import Check, Limits
+from proctorch.devices import held
 from proctorch.errors import ProctorchError
 from proctorch.judge import canary
 from proctorch.judge.evidence import Ended, Evidence, read_moments, read_trace
@@ -83,6 +85,7 @@ class Play:
         self._evidence: dict[tuple[str, bytes], Evidence] = {}
         self._unloadable: Evidence | None = None
         self._confined = False
+        self._held = contextlib.ExitStack()
         #: The sandbox broke while this was played, perhaps by its doing.
         self.wounded = False
         #: A death of the process did the sandbox no harm: it was tried.
@@ -154,10 +157,13 @@ class Play:
         self._began = self._began or time.monotonic()
         question, device = self.job.question, self.job.device
         virtual = (question.budget or _VIRTUAL_MEMORY) if device.type == "virtual" else None
-        cuda = device.real and device.type != "cpu"
         sandbox = self._sandbox()
+        if device.accelerator:
+            self._held.enter_context(held(device))
+            if not canary.in_order(sandbox, device):  # left so by whatever ran there before
+                raise SandboxBroken(f"{device} does not give the right answer to a job that is known")
         self._confined = sandbox.strength.tier is not Tier.PROCESS
-        process = self._process = sandbox.start(question.limits, cuda=cuda, virtual=virtual)
+        process = self._process = sandbox.start(question.limits, accelerator=device.accelerator, virtual=virtual)
         self.limits = process.limits
         request = {
             "op": "load",
@@ -198,7 +204,7 @@ class Play:
         return evidence
 
     def _stopped(self, stopped: Stopped, prefix: str = "") -> Evidence:
-        if not canary.in_order(self._sandbox(), virtual=self.job.device.type == "virtual"):
+        if not canary.in_order(self._sandbox(), self.job.device):
             raise SandboxBroken(f"the sandbox does not work since the job's process {stopped.reason}")
         self.found_in_order = True
         return Evidence(
@@ -327,12 +333,13 @@ class Play:
         self._put_away()
 
     def _put_away(self) -> None:
-        if self._process is None:
-            return
-        process, self._process = self._process, None
-        process.close()
-        self._stdout = _joined(self._stdout, process.stdout)
-        self._stderr = _joined(self._stderr, process.stderr)
+        with self._held:
+            if self._process is None:
+                return
+            process, self._process = self._process, None
+            process.close()
+            self._stdout = _joined(self._stdout, process.stdout)
+            self._stderr = _joined(self._stderr, process.stderr)
 
 
 def _telling(run: MemoryRun) -> tuple[bool, int]:

@@ -45,8 +45,7 @@ class Sandboxes:
         sources |= {content for job in jobs for _, content in job.submission.helpers}
         late = any(word in source for source in sources for word in _LATE_IMPORTERS)
         self._preload = (_LATE_IMPORT,) if late else ()
-        self._virtual = any(job.device.type == "virtual" for job in jobs)
-        self._cuda = any(job.device.type == "cuda" for job in jobs)
+        self._devices = tuple(dict.fromkeys(job.device for job in jobs))
         self._bank = bank
         self._strongest = strongest
         self._unfit = 0
@@ -69,15 +68,14 @@ class Sandboxes:
 
     def in_order(self) -> bool:
         """Whether the fork server still does what it should: a job whose answer is known is played."""
-        kinds = (False, True) if self._virtual else (False,)
-        return not self._current.broken and all(canary.in_order(self._current, virtual=each) for each in kinds)
+        return not self._current.broken and all(canary.in_order(self._current, each) for each in self._devices)
 
     def _new(self) -> Sandbox:
         return Sandbox(
             self._preload,
-            virtual=self._virtual,
+            virtual=any(not device.real for device in self._devices),
             hidden=[self._bank / name for name in ("questions", "graders", "solutions")],
-            devices=cuda_nodes() if self._cuda else (),
+            devices=cuda_nodes() if any(device.accelerator for device in self._devices) else (),
             strongest=self._strongest,
         )
 

@@ -176,8 +176,10 @@ class Sandbox:
             self._strength = Strength(Tier(found["tier"]), found["layers"], found["missing"])
         return self._strength
 
-    def start(self, limits: Limits, *, cuda: bool = False, virtual: int | None = None) -> "Process":
-        """A fresh process for one job. With `cuda` its memory is not limited: CUDA reserves far more than it uses.
+    def start(self, limits: Limits, *, accelerator: bool = False, virtual: int | None = None) -> "Process":
+        """A fresh process for one job.
+
+        With `accelerator`, a real one, its memory is not limited: CUDA reserves far more address space than it uses.
 
         `virtual`: the bytes of the virtual accelerator, None for a job without it. Unavailable if this machine cannot
         play such a job.
@@ -197,7 +199,7 @@ class Sandbox:
         from_whereabouts, whereabouts = os.pipe()
         theirs = [requests, answers, out, err, whereabouts]
         try:
-            job = {"start": name, "virtual": virtual, "limits": _told_limits(limits, cuda=cuda)}
+            job = {"start": name, "virtual": virtual, "limits": _told_limits(limits, accelerator=accelerator)}
             process, handle = channel.start(job, theirs)
         finally:
             for descriptor in theirs:
@@ -479,10 +481,10 @@ def _kills_for_memory() -> int:
         return 0
 
 
-def _told_limits(limits: Limits, *, cuda: bool) -> dict[str, Any]:
+def _told_limits(limits: Limits, *, accelerator: bool) -> dict[str, Any]:
     return {
         "cpu": limits.cpu,
-        "memory": None if cuda else limits.memory,
+        "memory": None if accelerator else limits.memory,
         "processes": limits.processes,
         "threads": limits.threads,
         "disk": limits.disk,
