@@ -11,6 +11,7 @@ from proctorch.bank.question import Check
 from proctorch.errors import ProctorchError
 from proctorch.judge.evidence import Ended, Evidence, read_moments, read_trace
 from proctorch.judge.grade import CheckResult, CopyCount, Grade, MemoryRun, Outcome, Output, Place, Verdict
+from proctorch.judge.integrity import audit
 from proctorch.judge.plan import Job, mix_seed
 from proctorch.judge.supervise import Process, Sandbox, SandboxBroken, Stopped
 from proctorch.judge.verdict import Incident, decide
@@ -263,6 +264,8 @@ class Play:
             self._incidents.append(Incident(Verdict.JUDGE_ERROR, shorten(str(broken))))
         results = tuple(self._results.get(check.test) or _unaccounted(check) for check in self.job.question.checks)
         verdict, reason = decide(results, self._incidents)
+        seconds = 0.0 if self._began is None else time.monotonic() - self._began
+        source = self.job.submission.text
         return Grade(
             question=self.job.question.id,
             submission=str(self.job.submission.path),
@@ -271,12 +274,13 @@ class Play:
             verdict=verdict,
             reason=reason,
             checks=results,
-            source=self.job.submission.text,
+            source=source,
             stdout=self._stdout,
             stderr=self._stderr,
-            seconds=0.0 if self._began is None else time.monotonic() - self._began,
+            seconds=seconds,
             memory=self._memory,
             copies=tuple(CopyCount(*which, *how_many) for which, how_many in list(self._copies.items())[:_MAX_COPIES]),
+            flags=audit(source),
         )
 
     def close(self) -> None:

@@ -34,9 +34,9 @@ class Submission:
         """The source for show: decoded as Python would, with what cannot be decoded replaced."""
         try:
             encoding, _ = tokenize.detect_encoding(BytesIO(self.source).readline)
-        except (SyntaxError, UnicodeDecodeError):
-            encoding = "utf-8"
-        return self.source.decode(encoding, "replace")
+            return self.source.decode(encoding, "replace")
+        except (SyntaxError, LookupError, UnicodeError):  # no such encoding, or one that makes no text, as rot13
+            return self.source.decode("utf-8", "replace")
 
     @property
     def module(self) -> str:
