@@ -18,7 +18,19 @@ from proctorch.bank.question import (
     QuestionType,
     Rubric,
 )
-from proctorch.judge.grade import CheckResult, CopyCount, Grade, MemoryRun, Moment, Outcome, Output, Place, Verdict
+from proctorch.judge.grade import (
+    CheckResult,
+    CopyCount,
+    Flag,
+    FlagKind,
+    Grade,
+    MemoryRun,
+    Moment,
+    Outcome,
+    Output,
+    Place,
+    Verdict,
+)
 from proctorch.report.report import DeviceInfo, Environment, Report
 
 CREATED = datetime(2026, 11, 30, 9, 41, 7, tzinfo=UTC)
@@ -432,8 +444,17 @@ def _judge_broke() -> Grade:
             _result(question, n, Outcome.ERROR, "the check could not be made; this is not the candidate's fault")
             for n in range(3)
         ),
-        source="import torch\n\n\ndef pick_device(prefer=None):\n    return torch.device(prefer or 'cpu')\n",
+        source="import torch\n\ntorch.cuda.is_available = lambda: False\n\n\n"
+        "def pick_device(prefer=None):\n    return torch.device(prefer or 'cpu')\n",
         seconds=0.0,
+        flags=(
+            Flag(
+                FlagKind.PATCH,
+                3,
+                "torch.cuda.is_available = lambda: False",
+                "assigns into `torch.cuda.is_available`",
+            ),
+        ),
     )
 
 

@@ -56,6 +56,9 @@ def answer(text: str, name: str = "double_it.py") -> Path:
 
 
 RIGHT = "def double(x):\n    return x + x\n"
+PATCHES = (
+    "import torch\nimport gc\n\ntorch.foo = 1\ntorch.bar = 2\n\n\ndef double(x):\n    gc.get_objects()\n    open('x')\n"
+)
 WRONG = "def double(x):\n    return x * x\n"
 
 
@@ -335,3 +338,13 @@ def test_plain_where_nobody_looks_on(tmp_path: Path) -> None:
     with os.fdopen(write, "wb") as closed:
         broken = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE, check=False, cwd=tmp_path)
     assert broken.stderr == b""
+
+
+def test_grade_names_what_deserves_a_look(run: Run) -> None:
+    """Three lines that deserve a look are named, and how many more there are; a plain answer has no such line."""
+    done = run("grade", answer(PATCHES), "--device", "cpu")
+    assert (
+        "  deserves a look: line 4 assigns into `torch.foo`; line 5 assigns into `torch.bar`; line 9 uses"
+        " `gc.get_objects`; and 1 more in the interviewer's report\n"
+    ) in done.out
+    assert "deserves a look" not in run("grade", answer(RIGHT), "--device", "cpu").out

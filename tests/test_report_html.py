@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from proctorch.bank.question import Card
-from proctorch.judge.grade import CheckResult, Grade, Outcome, Output, Place, Verdict
+from proctorch.judge.grade import CheckResult, Flag, FlagKind, Grade, Outcome, Output, Place, Verdict
 from proctorch.report.html import render
 from proctorch.report.report import AskedQuestion, Audience, DeviceInfo, Report
 from proctorch.shipped import default_bank
@@ -119,6 +119,30 @@ def test_copies_between_devices(report: Report) -> None:
     table = body(render(report)).partition('<table class="copies">')[2].partition("</table>")[0]
     for text in ("Copies between devices on", "→ cuda:0", "588 KiB", "line 12</a>", "not a line of this file"):
         assert text in table
+
+
+def test_what_deserves_a_look_is_for_the_interviewer(report: Report) -> None:
+    """The interviewer's page lists such lines with their numbers beside the code, marks them there, and says that it is
+    advice; the candidate's page has nothing of it."""
+    html = body(render(report))
+    flags = html.partition('<section class="flags"')[2].partition("</section>")[0]
+    assert "Deserves a look</h5>" in flags
+    assert "This is advice, found by reading the source. It changes no verdict" in flags
+    assert "Line 3 assigns into <code>torch.cuda.is_available</code>: whoever uses it later may get" in flags
+    link = flags.partition('href="#')[2].partition('"')[0]
+    assert f'<div class="line flagged" id="{link}"><span class="at">3</span>' in html
+    assert "Deserves a look: assigns into <code>torch.cuda.is_available</code></div>" in html
+    assert html.count('<section class="flags"') == html.count('class="line flagged"') == 1
+    candidates = body(render(report.redacted()))
+    assert "eserves a look" not in candidates
+    assert "flagged" not in candidates
+
+
+def test_a_flag_beyond_what_is_shown_has_no_link(sample: SimpleNamespace) -> None:
+    """Of an overlong source only the first lines are shown; a line after them is listed, and not linked."""
+    flag = Flag(FlagKind.FILES, 3001, "open('a')", "opens a file")
+    html = body(render(sample.small_report(source="pass\n" * 3000 + "open('a')\n", flags=(flag,))))
+    assert "<li>Line 3001 opens a file: the task&#39;s data comes as arguments.</li>" in html
 
 
 def test_it_starts_with_the_result(report: Report) -> None:

@@ -18,7 +18,7 @@ import pytest
 
 import proctorch.report.report as model
 from proctorch.errors import ProctorchError, UsageError
-from proctorch.judge.grade import CheckResult, Outcome, Output, Verdict
+from proctorch.judge.grade import CheckResult, FlagKind, Outcome, Output, Verdict
 from proctorch.report.json import parse, render, report_schema
 from proctorch.report.report import Audience, Report, replace_file, show_percent
 
@@ -126,6 +126,7 @@ def test_percent_never_rounds_up(earned: Fraction, possible: Fraction, shown: st
         "What do you check first?",
         "same-device rule",
         "Reads which argument",
+        "assigns into `torch.cuda.is_available`",
     ],
 )
 def test_candidate_sees_nothing_hidden(report: Report, secret: str) -> None:
@@ -199,6 +200,28 @@ def test_what_is_written_fits_the_schema(report: Report, audience: Audience) -> 
     schema = report_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(document(report.view(audience)), schema, cls=jsonschema.Draft202012Validator)
+
+
+def test_a_report_of_the_first_schema_is_read(report: Report) -> None:
+    """A report saved before there were flags is read as it was, and its sources are looked through now."""
+    old = (GOLDEN / "report_schema_1.json").read_bytes()
+    tampering = b"\\n\\ntorch.cuda.is_available = 1\\ndef pick_device(prefer=None):\\n    return"
+    read = parse(old.replace(b"\\n\\n\\ndef pick_device(prefer=None):\\n    return", tampering))
+    assert [[(flag.line, flag.kind) for flag in grade.flags] for grade in read.grades] == [
+        *([], [], [], [], []),
+        [(3, FlagKind.PATCH)],
+        [],
+    ]
+    assert dataclasses.replace(parse(old), grades=()) == dataclasses.replace(report, grades=())
+    assert parse(old).grades[:5] == report.grades[:5]
+
+
+def test_an_old_candidates_view_gets_no_flags(report: Report) -> None:
+    """What a candidate was given says no more when it is read anew."""
+    data = document(report.redacted()) | {"schema": 1}
+    for grade in data["grades"]:
+        del grade["flags"]
+    assert parse(json.dumps(data).encode()) == report.redacted()
 
 
 def test_points_stay_exact(sample: SimpleNamespace, tmp_path: Path) -> None:
@@ -300,8 +323,14 @@ def test_a_contradiction_is_told(report: Report, path: str, value: str, message:
         (b"[]", "is not a report of Proctorch: it has no schema number"),
         (b"null", "is not a report of Proctorch: it has no schema number"),
         (b'{"schema": true}', "is not a report of Proctorch: it has no schema number"),
-        (b'{"schema": 2}', "is a report of schema 2; this version of Proctorch reads schema 1"),
+        (b'{"schema": 3}', "is a report of schema 3; this version of Proctorch reads schemas 1 to 2"),
+        (b'{"schema": 2}', "is not a report of schema 2: the file has no 'environment'"),
         (b'{"schema": 1}', "is not a report of schema 1: the file has no 'environment'"),
+        (
+            b'{"schema": 1, "grades": [{"flags": [1]}]}',
+            "is not a report of schema 1: grades[0] has 'flags', which is not known there",
+        ),
+        (b'{"schema": 1, "grades": [7]}', "is not a report of schema 1: the file has no 'environment'"),
         (b'{"schema": 1, "schema": 1}', "is not a report: 'schema' is there twice in one object"),
         (b'{"schema": NaN}', "is not a report: NaN is not a number of JSON"),
         (b'{"schema": ' + b"9" * 5000 + b"}", "is not a report: Exceeds the limit"),

@@ -133,6 +133,9 @@ _FATES = {
         "line 5: it is not valid Python: (unicode error) 'utf-8' codec can't decode byte 0xe9 in position 3:"
         " unexpected end of data"
     ),
+    "encoding_of_no_text": invalid(
+        "it is not valid Python: 'rot13' is not a text encoding; use codecs.decode() to handle arbitrary codecs"
+    ),
     "unknown_encoding": invalid("it is not valid Python: unknown encoding: klingon"),
     "more_parameters_with_defaults": right(),
     "any_parameters": right(),
@@ -354,5 +357,6 @@ def test_the_source_is_kept_for_show(session: Session) -> None:
     """A grade has the source as its encoding says, and of bytes that are no text what can be shown."""
     assert 'print("café")' in session.grades["latin_1"].source
     assert 'print("caf\ufffd")' in session.grades["no_utf_8"].source
+    assert session.grades["encoding_of_no_text"].source.endswith("    return x * 2\n")
     assert session.grades["unknown_encoding"].source.endswith("    return x * 2\n")
     assert session.grades["nul_byte"].source.endswith("\n\0\n")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 #: Where output goes to a file or a pipe, lines are as long as they are.
 _WIDE = 200
 _PRINTED_LINES = 10
+_FLAGS = 3
 _MARKS = {
     Outcome.PASSED: ("✓ passed", "green"),
     Outcome.FAILED: ("✗ failed", "red"),
@@ -117,6 +118,11 @@ def _attempt(report: "Report", attempt: "Attempt") -> Iterable[RenderableType]:
         result.reason for grade in attempt.grades for result in grade.checks if not result.counted
     ):
         yield Text(f"  not counted: {visible(reason)}", style="dim")
+    if attempt.flags:
+        said = [f"line {flag.line} {flag.does}" for flag in attempt.flags[:_FLAGS]]
+        more = len(attempt.flags) - len(said)
+        text = "; ".join([*said, f"and {more} more in the interviewer's report"] if more else said)
+        yield Text(f"  deserves a look: {visible(text)}", style="yellow")
     for grade, name in zip(attempt.grades, names, strict=True):
         for stream, output in (("stdout", grade.stdout), ("stderr", grade.stderr)):
             yield from _printed(f"{stream} on {name}", output)

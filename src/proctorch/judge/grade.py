@@ -142,6 +142,81 @@ class CopyCount:
     bytes: int
 
 
+class FlagKind(enum.Enum):
+    """What about a source deserves a person's look, before its verdict is built on."""
+
+    #: Changes what others call: torch, the standard library, builtins.
+    PATCH = "patch"
+    #: Finds objects by way of the garbage collector, or of addresses.
+    MEMORY = "memory"
+    #: Looks into frames, tracebacks and the insides of functions.
+    FRAMES = "frames"
+    #: Finds or changes modules by other ways than `import`.
+    IMPORTS = "imports"
+    #: Starts, ends or signals processes, or writes to descriptors.
+    PROCESS = "process"
+    #: Leaves something to run after its answer.
+    LATER = "later"
+    FILES = "files"
+    NETWORK = "network"
+    #: Runs code that is not in the source as code.
+    BUILT_CODE = "built_code"
+    #: Makes objects that are not what they seem, such as one that equals everything.
+    DISGUISE = "disguise"
+    #: Uses what torch keeps to itself, or what changes how torch works.
+    INTERNALS = "internals"
+    #: Cannot be read as it stands: characters that are not seen, encoded texts.
+    HIDDEN = "hidden"
+    #: Answers from what was known beforehand.
+    HARD_CODED = "hard_coded"
+    #: Looks for the grader.
+    GRADER = "grader"
+    #: Was not looked through as a whole.
+    UNREAD = "unread"
+
+    @property
+    def why(self) -> str:
+        """Why that deserves a look: half a sentence."""
+        return _WHY[self]
+
+
+_WHY = {
+    FlagKind.PATCH: "whoever uses it later may get the submission's own",
+    FlagKind.MEMORY: "objects of others can be found and changed so",
+    FlagKind.FRAMES: "the code that called can be read and changed so",
+    FlagKind.IMPORTS: "modules that the task has no need of can be reached and replaced so",
+    FlagKind.PROCESS: "an answer needs no other process, and none of its own ended",
+    FlagKind.LATER: "what runs after the answer is not part of it",
+    FlagKind.FILES: "the task's data comes as arguments",
+    FlagKind.NETWORK: "an answer needs nothing from elsewhere",
+    FlagKind.BUILT_CODE: "what runs is not what is read here",
+    FlagKind.DISGUISE: "such an object can pass for what it is not",
+    FlagKind.INTERNALS: "it changes how torch works, or goes past what is observed",
+    FlagKind.HIDDEN: "what is read here may not be what runs",
+    FlagKind.HARD_CODED: "the answer may be known beforehand rather than computed",
+    FlagKind.GRADER: "the code may behave otherwise where it is graded",
+    FlagKind.UNREAD: "there may be more to see",
+}
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A line of a submission that deserves a look. Advice for the interviewer, never part of a verdict."""
+
+    kind: FlagKind
+    #: Counted from 1.
+    line: int
+    #: The line itself, shortened.
+    code: str
+    #: What it does, as in: line 3 *assigns into `torch.cuda.synchronize`*.
+    does: str
+
+    @property
+    def sentence(self) -> str:
+        """What deserves a look, and why."""
+        return f"Line {self.line} {self.does}: {self.kind.why}."
+
+
 @dataclass(frozen=True)
 class Grade:
     """The result of one job: one submission to one question on one device."""
@@ -168,6 +243,8 @@ class Grade:
     memory: MemoryRun | None = None
     #: Between devices, in all scenarios together, as far as the probe looked.
     copies: tuple[CopyCount, ...] = ()
+    #: What in the source deserves a look. Interviewers only; no verdict depends on it.
+    flags: tuple[Flag, ...] = ()
 
     @property
     def earned(self) -> Fraction:

@@ -14,6 +14,7 @@ from proctorch.errors import ProctorchError
 from proctorch.judge import canary
 from proctorch.judge.evidence import Ended, Evidence, read_moments, read_trace
 from proctorch.judge.grade import CheckResult, CopyCount, Grade, MemoryRun, Outcome, Output, Place, Tier, Verdict
+from proctorch.judge.integrity import audit
 from proctorch.judge.plan import Job, mix_seed
 from proctorch.judge.supervise import Process, Sandbox, SandboxBroken, Stopped
 from proctorch.judge.verdict import Incident, decide
@@ -307,6 +308,8 @@ class Play:
         found = (self._results.get(check.test) or _unaccounted(check) for check in self.job.question.checks)
         results = tuple(replace(each, place=self._in_cell(each.place)) for each in found)
         verdict, reason = decide(results, self._incidents)
+        seconds = 0.0 if self._began is None else time.monotonic() - self._began
+        source = self.job.submission.text
         return Grade(
             question=self.job.question.id,
             submission=str(self.job.submission.path),
@@ -315,13 +318,14 @@ class Play:
             verdict=verdict,
             reason=reason,
             checks=results,
-            source=self.job.submission.text,
+            source=source,
             notes=self.job.submission.notes,
             stdout=self._stdout,
             stderr=self._stderr,
-            seconds=0.0 if self._began is None else time.monotonic() - self._began,
+            seconds=seconds,
             memory=self._memory,
             copies=tuple(CopyCount(*which, *how_many) for which, how_many in list(self._copies.items())[:_MAX_COPIES]),
+            flags=audit(source),
         )
 
     def _in_cell(self, place: Place | None) -> Place | None:

@@ -110,6 +110,15 @@ class _Note:
 
 
 @dataclass(frozen=True)
+class _Advice:
+    """What is listed of a flag. `linked`: its line is on the page."""
+
+    line: int
+    linked: bool
+    sentence: str
+
+
+@dataclass(frozen=True)
 class _Copies:
     """Copies between devices of one direction from one line."""
 
@@ -153,6 +162,10 @@ class _Work:
     source_cut: bool
     #: By line: what to say under it.
     notes: dict[int, list[_Note]]
+    #: Interviewers only.
+    flags: tuple[_Advice, ...]
+    #: By line: what it does that deserves a look.
+    flagged: dict[int, list[str]]
 
 
 @dataclass(frozen=True)
@@ -217,7 +230,11 @@ def _sections(report: Report) -> list[_Section]:
 
 def _work(attempt: Attempt, asked: AskedQuestion, anchor: str) -> _Work:
     shown = _shown_source(attempt.source)
-    rows = tuple(_rows(attempt.grades, asked, shown.count("\n") + 1 if shown else 0))
+    lines = shown.count("\n") + 1 if shown else 0
+    rows = tuple(_rows(attempt.grades, asked, lines))
+    flagged: dict[int, list[str]] = {}
+    for flag in attempt.flags:
+        flagged.setdefault(flag.line, []).append(_line(flag.does))
     return _Work(
         anchor=anchor,
         submission=attempt.submission,
@@ -229,6 +246,8 @@ def _work(attempt: Attempt, asked: AskedQuestion, anchor: str) -> _Work:
         source=shown,
         source_cut=len(shown) < len(attempt.source),
         notes=_notes(rows),
+        flags=tuple(_Advice(flag.line, 1 <= flag.line <= lines, _line(flag.sentence)) for flag in attempt.flags),
+        flagged=flagged,
     )
 
 

@@ -20,7 +20,8 @@ from typing import Any
 
 from proctorch.errors import UsageError
 from proctorch.judge.grade import Grade
-from proctorch.report.report import SCHEMA, Report
+from proctorch.judge.integrity import audit
+from proctorch.report.report import SCHEMA, Audience, Report
 
 #: Written for each grade beside its fields; checked and dropped when read.
 _DERIVED: dict[type, tuple[str, ...]] = {Grade: ("earned", "possible")}
@@ -57,14 +58,14 @@ def parse(content: bytes) -> Report:
     schema = data.get("schema") if isinstance(data, dict) else None
     if type(schema) is not int:
         raise UsageError("is not a report of Proctorch: it has no schema number")
-    if schema != SCHEMA:
-        raise UsageError(f"is a report of schema {schema}; this version of Proctorch reads schema {SCHEMA}")
+    if schema not in {1, SCHEMA}:
+        raise UsageError(f"is a report of schema {schema}; this version of Proctorch reads schemas 1 to {SCHEMA}")
     try:
-        report: Report = _decode(Report, data, "")
+        report: Report = _decode(Report, _from_first_schema(data) if schema == 1 else data, "")
         _cross_check(report)
     except _Mismatch as error:
-        raise UsageError(f"is not a report of schema {SCHEMA}: {error}") from error
-    return report
+        raise UsageError(f"is not a report of schema {schema}: {error}") from error
+    return _with_flags(report) if schema == 1 else report
 
 
 def report_schema() -> dict[str, Any]:
@@ -78,6 +79,30 @@ def report_schema() -> dict[str, Any]:
         **root,
         "$defs": definitions,
     }
+
+
+def _from_first_schema(data: dict[str, Any]) -> dict[str, Any]:
+    """A document of schema 1 as one of schema 2, with flags, notes and cells; it may still be anything."""
+    grades = data.get("grades")
+    for n, grade in enumerate(grades if isinstance(grades, list) else ()):
+        if not isinstance(grade, dict):
+            continue
+        for name in ("flags", "notes"):
+            if grade.setdefault(name, []):
+                raise _Mismatch(f"grades[{n}]", f"has '{name}', which is not known there")
+        checks = grade.get("checks")
+        for check in checks if isinstance(checks, list) else ():
+            if isinstance(check, dict) and isinstance(check.get("place"), dict):
+                check["place"].setdefault("cell", "")
+    return data | {"schema": SCHEMA}
+
+
+def _with_flags(report: Report) -> Report:
+    """An interviewer's report of schema 1 with what its sources show, since nobody had looked then."""
+    if report.audience is Audience.CANDIDATE:
+        return report
+    grades = tuple(dataclasses.replace(grade, flags=audit(grade.source)) for grade in report.grades)
+    return dataclasses.replace(report, grades=grades)
 
 
 def _encode(value: Any) -> Any:

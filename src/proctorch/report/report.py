@@ -21,9 +21,9 @@ from pathlib import Path
 
 from proctorch.bank.question import Card, Question
 from proctorch.errors import ProctorchError, UsageError
-from proctorch.judge.grade import CheckResult, Grade, Verdict
+from proctorch.judge.grade import CheckResult, Flag, Grade, Verdict
 
-SCHEMA = 1
+SCHEMA = 2
 
 #: Bytes. A larger file is no report of ours, and reading it would exhaust the memory.
 LARGEST_FILE = 256 << 20
@@ -35,7 +35,7 @@ _WRITERS = {".html": "proctorch.report.html", ".json": "proctorch.report.json"}
 class Audience(enum.Enum):
     """Whom a report is for."""
 
-    #: No test code, no expected value, no interview card, no seed.
+    #: No test code, no expected value, no interview card, no flags, no seed.
     CANDIDATE = "candidate"
     #: Everything.
     INTERVIEWER = "interviewer"
@@ -124,6 +124,11 @@ class Attempt:
     def verdict(self) -> Verdict:
         """The gravest of its grades' verdicts."""
         return max((grade.verdict for grade in self.grades), key=lambda verdict: verdict.severity)
+
+    @property
+    def flags(self) -> tuple[Flag, ...]:
+        """What in the source deserves a look; its grades say the same, since it is one source."""
+        return tuple(dict.fromkeys(flag for grade in self.grades for flag in grade.flags))
 
     @property
     def earned(self) -> Fraction:
@@ -217,7 +222,7 @@ class Report:
         raise UsageError("this report is the candidate's view; the interviewer's needs the whole report")
 
     def redacted(self) -> "Report":
-        """The candidate's view: no failure details, test names, interview cards or seed. Nothing else is dropped."""
+        """The candidate's view: no failure details, test names, interview cards, flags or seed. All else stays."""
         return dataclasses.replace(
             self,
             audience=Audience.CANDIDATE,
@@ -315,7 +320,7 @@ def _redacted_grade(grade: Grade) -> Grade:
     checks = (
         dataclasses.replace(result, test="", detail="", reason=_first_line(result.reason)) for result in grade.checks
     )
-    return dataclasses.replace(grade, reason=_first_line(grade.reason), checks=tuple(checks))
+    return dataclasses.replace(grade, reason=_first_line(grade.reason), checks=tuple(checks), flags=())
 
 
 def _first_line(reason: str) -> str:
