@@ -258,7 +258,9 @@ def test_the_environment_is_stated(report: Report) -> None:
     text = page(report).text
     assert (
         "Environment Created 2026-11-30 09:41:07 UTC Proctorch 0.1.0 PyTorch 2.13.0+cpu Python 3.11.2 "
-        "Platform Linux-6.1.0-x86_64-with-glibc2.36 Sandbox full Bank questions Bank digest sha256:6f1c0b7d2a934e58 "
+        "Platform Linux-6.1.0-x86_64-with-glibc2.36 "
+        "Sandbox full: a submission sees no files of yours, no network and no other process "
+        "Bank questions Bank digest sha256:6f1c0b7d2a934e58 "
         "Devices cpu 2 cores, x86_64 virtual simulated a simulated CUDA device; its memory is the CPU's "
         "Limits enforced 10 s per scenario 2 GiB of memory"
     ) in text

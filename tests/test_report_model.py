@@ -213,15 +213,17 @@ def test_a_report_of_the_first_schema_is_read(report: Report) -> None:
         [],
     ]
     assert dataclasses.replace(parse(old), grades=()) == dataclasses.replace(report, grades=())
-    assert parse(old).grades[:5] == report.grades[:5]
+    assert parse(old).grades[:4] == report.grades[:4]
 
 
 def test_an_old_candidates_view_gets_no_flags(report: Report) -> None:
     """What a candidate was given says no more when it is read anew."""
     data = document(report.redacted()) | {"schema": 1}
     for grade in data["grades"]:
-        del grade["flags"]
-    assert parse(json.dumps(data).encode()) == report.redacted()
+        del grade["flags"], grade["notes"]
+    expected = report.redacted()
+    grades = tuple(dataclasses.replace(grade, notes=()) for grade in expected.grades)
+    assert parse(json.dumps(data).encode()) == dataclasses.replace(expected, grades=grades)
 
 
 def test_points_stay_exact(sample: SimpleNamespace, tmp_path: Path) -> None:
