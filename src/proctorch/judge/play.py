@@ -4,12 +4,12 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from proctorch import wire
 from proctorch.bank.question import Check
 from proctorch.errors import ProctorchError
-from proctorch.judge.evidence import Ended, Evidence, read_moments, read_trace
+from proctorch.judge.evidence import Ended, Evidence, checked, line_number, read_moments, read_trace
 from proctorch.judge.grade import CheckResult, CopyCount, Grade, MemoryRun, Outcome, Output, Place, Verdict
 from proctorch.judge.plan import Job, mix_seed
 from proctorch.judge.supervise import Process, Sandbox, SandboxBroken, Stopped
@@ -18,11 +18,14 @@ from proctorch.judge.verdict import Incident, decide
 #: After so many scenarios that had to be stopped, the rest of a job is not played: each costs its whole time limit.
 _MAX_TIME_OUTS = 2
 _SHOWN = 300
+_MAX_TRACE = 20_000
+#: Bytes of all answers of a job: they are kept until its last check is made.
+_MAX_ANSWERS = 256 << 20
 _MAX_COPIES = 50
 #: Bytes of the virtual accelerator where the question sets no budget.
 _VIRTUAL_MEMORY = 1 << 30
-_FRAME = re.compile(r'File "(.+?)", line (\d{1,9}) in (\S+)')
-_T = TypeVar("_T")
+#: The names are bounded, or text that begins many of them and ends none takes time with the square of its length.
+_FRAME = re.compile(r'File "(.{1,255}?)", line (\d{1,9}) in (\S+)')
 
 
 class NotPlayed(Exception):
@@ -64,6 +67,7 @@ class Play:
         self._sandbox = sandbox
         self._process: Process | None = None
         self._evidence: dict[tuple[str, bytes], Evidence] = {}
+        self._received = 0
         self._unloadable: Evidence | None = None
         self._sandbox_broke = False
         self._lines: dict[str, int] = {}
@@ -90,7 +94,7 @@ class Play:
 
     def _play(self, scenario: str, inputs: dict[str, Any]) -> Evidence:
         process = self._loaded()
-        began = time.monotonic()
+        began, before = time.monotonic(), process.received
         request = {
             "op": "play",
             "scenario": scenario,
@@ -103,6 +107,9 @@ class Play:
             evidence = self._read_play(process.ask(request, self.job.question.limits.seconds))
         except Stopped as stopped:
             evidence = self._stopped(stopped)
+        self._received += process.received - before
+        if self._received > _MAX_ANSWERS:
+            evidence = Evidence(Ended.GARBLED, reason=f"sent the judge more than {_MAX_ANSWERS >> 20} MiB in all")
         self._observe(evidence)
         return self._noted(replace(evidence, seconds=time.monotonic() - began))
 
@@ -179,11 +186,12 @@ class Play:
         try:
             if "invalid" in answer:
                 told = _told(answer["invalid"])
-                return Evidence(Ended.INVALID, reason=f"it is not valid Python: {told.message}", place=told.place)
+                reason = f"it is not valid Python: {shorten(told.message)}"
+                return Evidence(Ended.INVALID, reason=reason, place=told.place)
             if "broken" in answer:
                 told = _told(answer["broken"])
                 return Evidence(Ended.JUDGE, reason=f"scenarios.py broke: {told.headline}", detail=told.trace)
-            functions = [(_checked(str, name), _checked(int, line)) for name, line in answer["functions"]]
+            functions = [(_name(name), line_number(line)) for name, line in answer["functions"]]
             self._lines = dict(functions)
             if "raised" in answer:
                 return self._raised(_told(answer["raised"]), "at import: ")
@@ -201,7 +209,7 @@ class Play:
     def _read_play(self, answer: dict[str, Any]) -> Evidence:
         """The evidence in an answer to `play`, whatever it claims to be."""
         try:
-            traces = {_checked(str, name): read_trace(told) for name, told in answer["traces"].items()}
+            traces = {checked(str, name): read_trace(told) for name, told in answer["traces"].items()}
             moments = read_moments(answer.get("moments", []))
             if "raised" not in answer:
                 return Evidence(Ended.ANSWERED, value=answer["value"], traces=traces, moments=moments)
@@ -221,7 +229,7 @@ class Play:
             reason = f"{prefix}ended the program (sys.exit)"
         elif told.place is None:
             used = f"what the code returned could not be used: {told.headline}"
-            reason = f"{prefix}{used if told.types else told.message}"
+            reason = f"{prefix}{used if told.types else shorten(told.message)}"
         else:
             reason = f"{prefix}{told.headline}"
         return Evidence(Ended.RAISED, reason=reason, place=told.place, detail=told.trace)
@@ -332,12 +340,12 @@ def _problem(name: str, signature: str, told: Any, functions: list[tuple[str, in
 def _told(raised: Any) -> _Told:
     line = raised["line"]
     return _Told(
-        types=tuple(_checked(str, each) for each in raised["types"]),
-        message=_checked(str, raised["message"]),
-        frames=tuple((_checked(int, number), _checked(str, function)) for number, function in raised["frames"]),
-        line=None if line is None else _checked(int, line),
-        out_of_memory=bool(raised.get("out_of_memory", False)),
-        trace=_checked(str, raised.get("trace", "")),
+        types=tuple(_name(each) for each in raised["types"]),
+        message=checked(str, raised["message"]),
+        frames=tuple((line_number(number), _name(function)) for number, function in raised["frames"]),
+        line=None if line is None else line_number(line),
+        out_of_memory=checked(bool, raised.get("out_of_memory", False)),
+        trace=checked(str, raised.get("trace", ""))[-_MAX_TRACE:],
     )
 
 
@@ -349,10 +357,8 @@ def _whereabouts(traceback: str, file: str) -> Place | None:
     return None
 
 
-def _checked(kind: type[_T], value: Any) -> _T:
-    if type(value) is not kind:
-        raise TypeError(f"not a {kind.__name__}")
-    return value
+def _name(value: Any) -> str:
+    return shorten(checked(str, value))
 
 
 def _garbled(error: Exception) -> Evidence:
