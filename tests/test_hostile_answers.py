@@ -315,19 +315,16 @@ def test_an_answer_in_small_pieces_is_one(sandbox: Sandbox) -> None:
     assert process.stdout.text == "." * len(wire.encode(answer))
 
 
-def test_all_answers_together_have_a_limit() -> None:
-    """Of answers of 31 MiB each, eight are kept; those after them are not, and are charged to the submission."""
-    source = """
-import torch
-def double(x):
-    return torch.zeros((31 << 20,), dtype=torch.uint8)
-"""
-    with Sandbox() as sandbox:
-        play = Play(Job(QUESTION, Submission("double_it.py", source.encode()), CPU), lambda: sandbox, 1)
-        try:
-            seen = [play.evidence("doubled", {"x": torch.full((1,), float(number))}) for number in range(10)]
-        finally:
-            play.close()
-    assert [each.ended for each in seen] == [Ended.ANSWERED] * 8 + [Ended.GARBLED] * 2
-    assert seen[-1].reason == "sent the judge more than 256 MiB in all"
+def test_all_answers_together_have_a_limit(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answers of a job are kept up to a size; those after them are not, and are charged to the submission."""
+    assert play_module._MAX_ANSWERS == 256 << 20
+    monkeypatch.setattr(play_module, "_MAX_ANSWERS", 4 << 20)
+    source = b"import torch\ndef double(x):\n    return torch.zeros((1000, 1000), dtype=torch.uint8)\n"
+    play = Play(Job(QUESTION, Submission("double_it.py", source), CPU), lambda: sandbox, 1)
+    try:
+        seen = [play.evidence("doubled", {"x": torch.full((1,), float(number))}) for number in range(6)]
+    finally:
+        play.close()
+    assert [each.ended for each in seen] == [Ended.ANSWERED] * 4 + [Ended.GARBLED] * 2
+    assert seen[-1].reason == "sent the judge more than 4 MiB in all"
     assert seen[-1].value is None
