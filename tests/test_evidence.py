@@ -230,7 +230,9 @@ def test_a_trace_that_is_none_is_refused(spoilt: dict[str, Any]) -> None:
 
 def test_a_trace_without_a_part_is_refused() -> None:
     """A trace that lacks something, or is no dict at all, is none."""
-    for told in (None, [], {}, {"copies": []}, Received(torch.ones(2), "cpu", requires_grad=False, is_leaf=True)):
+    tensor = Received(torch.ones(2), "cpu", requires_grad=False, is_leaf=True)
+    wrong: tuple[Any, ...] = (None, [], {}, {"copies": []}, tensor)
+    for told in wrong:
         with pytest.raises(FrameError, match=r"^no trace: "):
             read_trace(told)
 
