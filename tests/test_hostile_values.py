@@ -31,7 +31,7 @@ from proctorch.wire import Named, Opaque, Received
 BANK = Bank.load(Path(__file__).parents[1])
 #: At each place of an answer, so many things are put; and of each question, checks are made over so many answers.
 THINGS = 2
-TRIES = 250
+TRIES = 150
 _INF, _NAN = float("inf"), float("nan")
 
 
