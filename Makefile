@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install demo test lint bench gpu-check picture clean
+.PHONY: help install demo test lint bench fuzz gpu-check picture clean
 
 help:
 	@echo "make demo   set up, grade the shipped solutions, say where the report is"
 	@echo "make test   set up, check style and types, run all tests"
 	@echo "make picture  take the README's picture anew"
 	@echo "make bench  measure what grading costs beside importing torch"
+	@echo "make fuzz   throw hostile frames at the judge's reader for five minutes"
 	@echo "make gpu-check  compare the virtual accelerator with a real CUDA device, where there is one"
 	@echo "make clean  remove the virtual environment and what the demo wrote"
 
@@ -40,6 +41,10 @@ lint: install
 
 bench: install
 	$(BIN)/python benchmarks/grading.py
+
+# The tests do the same for seconds.
+fuzz: install
+	$(BIN)/python benchmarks/fuzz_wire.py 300
 
 # Without a real CUDA device this says so, and is done.
 gpu-check: install

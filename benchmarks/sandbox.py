@@ -88,7 +88,8 @@ def _bare(train: Callable[[str], float]) -> None:
 def _job(sandbox: Sandbox, source: bytes, own: list[float]) -> None:
     process = sandbox.start(Limits())
     load = {"op": "load", "file": "submission.py", "module": "submission", "source": source, "helpers": ()}
-    process.ask(load | {"scenarios": _SCENARIOS, "entry": {"train": [["device", None, False]]}, "seed": 0}, 10)
+    process.ask({"op": "prepare", "scenarios": _SCENARIOS}, 10)
+    process.ask(load | {"entry": {"train": [["device", None, False]]}, "seed": 0}, 10)
     play = {"op": "play", "scenario": "train", "inputs": {}, "device": "cpu", "budget": None, "seed": 0}
     answer = process.ask(play, 10)
     assert "value" in answer, answer

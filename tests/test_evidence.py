@@ -6,9 +6,11 @@ import pytest
 import torch
 
 from proctorch.devices import CPU
+from proctorch.judge import checks
 from proctorch.judge.checks import CheckFailure, close, fail, require
-from proctorch.judge.evidence import Ended, Evidence
-from proctorch.wire import Named, Opaque, Received
+from proctorch.judge.evidence import Copy, Ended, Evidence, read_moments, read_trace
+from proctorch.judge.grade import Moment
+from proctorch.wire import FrameError, Named, Opaque, Received
 
 
 def evidence(value: Any) -> Evidence:
@@ -172,3 +174,114 @@ def test_a_failure_has_two_audiences() -> None:
     with pytest.raises(CheckFailure) as raised:
         fail("no")
     assert str(raised.value) == "no"
+
+
+# ---------------------------------------------------------------------------------------------------- what was seen
+
+TOLD: dict[str, Any] = {
+    "copies": [["cpu", "cuda:0", 4, 7]],
+    "reads": [["cuda:0", None]],
+    "ops": [["aten.mm", ["float32"], "float32", "cpu", False, True, 2]],
+    "live": {"cpu": 4},
+    "peak": {"cpu": 8},
+    "warnings": [["UserWarning", "old", 3]],
+    "autocast_left_on": False,
+}
+
+
+def test_a_trace_is_read() -> None:
+    """A trace that has the shape of one is what it says."""
+    trace = read_trace(TOLD)
+    assert trace.copies == (Copy("cpu", "cuda:0", 4, 7),)
+    assert (trace.live, trace.peak) == ({"cpu": 4}, {"cpu": 8})
+    assert trace.warnings[0].message == "old"
+    assert read_moments([[0.5, 3, 0], [1.0, 4, 9]]) == (Moment(0.5, 3), Moment(1.0, 4, 9))
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        {"copies": 7},
+        {"copies": [["cpu", "cpu", 4]]},
+        {"copies": [["cpu", "cpu", -1, 7]]},
+        {"copies": [["cpu", "cpu", 1 << 63, 7]]},
+        {"copies": [["cpu", "cpu", 1.5, 7]]},
+        {"copies": [["cpu", "cpu", True, 7]]},
+        {"copies": [["cpu", "cpu", 1, 1 << 25]]},
+        {"copies": [["cpu", "cpu", 1, -1]]},
+        {"copies": [[b"cpu", "cpu", 1, 1]]},
+        {"reads": {"cuda:0": 1}},
+        {"ops": [["aten.mm", [["float32"]], None, "cpu", False, False, 1]]},
+        {"ops": [["aten.mm", [], None, "cpu", "no", False, 1]]},
+        {"ops": [["aten.mm", [], None, "cpu", False, False, float("nan")]]},
+        {"live": [["cpu", 4]]},
+        {"live": {1: 4}},
+        {"peak": {"cpu": -8}},
+        {"warnings": [["UserWarning", None, 3]]},
+        {"autocast_left_on": 1},
+    ],
+    ids=repr,
+)
+def test_a_trace_that_is_none_is_refused(spoilt: dict[str, Any]) -> None:
+    """Where a part of a trace is of another type, or a number that cannot be, all of it is refused."""
+    with pytest.raises(FrameError, match=r"^no trace: (TypeError|ValueError|AttributeError)$"):
+        read_trace(TOLD | spoilt)
+
+
+def test_a_trace_without_a_part_is_refused() -> None:
+    """A trace that lacks something, or is no dict at all, is none."""
+    tensor = Received(torch.ones(2), "cpu", requires_grad=False, is_leaf=True)
+    wrong: tuple[Any, ...] = (None, [], {}, {"copies": []}, tensor)
+    for told in wrong:
+        with pytest.raises(FrameError, match=r"^no trace: "):
+            read_trace(told)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        None,
+        {},
+        "moments",
+        [7],
+        [[0.5, 3]],
+        [[1 << 4000, 3, 0]],
+        [["0.5", 3, 0]],
+        [[float("inf"), 3, 0]],
+        [[float("nan"), 3, 0]],
+        [[-0.5, 3, 0]],
+        [[1e300, 3, 0]],
+        [[0.5, -3, 0]],
+        [[0.5, 3.0, 0]],
+        [[0.5, 1 << 63, 0]],
+        [[0.5, 3, True]],
+        [[0.5, 3, 0]] * 1001,
+    ],
+    ids=lambda told: repr(told)[:30],
+)
+def test_moments_that_are_none_are_refused(told: Any) -> None:
+    """Times and sizes that cannot be, which a plot would trip over, are refused."""
+    with pytest.raises(FrameError, match=r"^no moments: (TypeError|ValueError)$"):
+        read_moments(told)
+
+
+def test_long_names_are_cut() -> None:
+    """Of a name in a trace no more is kept than can be read."""
+    assert read_trace(TOLD | {"reads": [["x" * 5000, None]]}).reads[0].device == "x" * 1000
+
+
+def test_a_large_tensor_is_looked_at_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether 32 MiB of numbers are finite is told without 256 MiB of wider ones, and one that is not is found."""
+    wide, widened = checks.wide, []
+
+    def noted(part: torch.Tensor) -> torch.Tensor:
+        widened.append(part.numel())
+        return wide(part)
+
+    monkeypatch.setattr(checks, "wide", noted)
+    values = torch.zeros(32 << 20, dtype=torch.float8_e5m2)
+    assert tensor(values).tensor("it") is values
+    assert sum(widened) == 32 << 20
+    assert max(widened) <= 1 << 20
+    values[-1] = float("nan")
+    assert failure(lambda: tensor(values).tensor("it")) == "it is not finite (nan or inf)"

@@ -2,6 +2,7 @@
 
 import json
 import struct
+import tracemalloc
 from collections import OrderedDict, namedtuple
 from typing import Any
 
@@ -47,10 +48,22 @@ def frame(header: str, body: bytes = b"") -> bytes:
     return struct.pack(">I", len(data)) + data + body
 
 
+def stored(tensors: dict[str, tuple[str, list[int], int]]) -> bytes:
+    """The part of a frame that has the tensors: the dtype, the shape and the count of bytes of each, as is claimed."""
+    told, end = {}, 0
+    for name, (dtype, shape, size) in tensors.items():
+        told[name] = {"dtype": dtype, "shape": shape, "data_offsets": [end, end + size]}
+        end += size
+    header = json.dumps(told).encode()
+    return struct.pack("<Q", len(header)) + header + bytes(end)
+
+
 def refused(data: bytes) -> str:
     """Why a frame is none."""
     with pytest.raises(FrameError) as raised:
         wire.decode(data)
+    assert len(str(raised.value)) <= 200
+    assert str(raised.value).isprintable()
     return str(raised.value)
 
 
@@ -207,6 +220,8 @@ _Nameless.__module__ = _Trap()  # type: ignore[assignment]  # a stranger may do 
         (torch.empty(2, device="meta"), "meta torch.Tensor"),
         (torch.ones(2, dtype=torch.complex128), "complex128 torch.Tensor"),
         (1 << 4096, "huge int"),
+        (torch.ones((1,) * 33), "33-dimensional torch.Tensor"),
+        (torch.empty(1 << 40, 0), "empty but huge torch.Tensor"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -313,10 +328,76 @@ def test_a_large_header_is_not_read() -> None:
 def test_reading_has_limits_of_its_own() -> None:
     """Whoever writes frames by hand gets no more through than the encoder would send."""
     assert refused(frame("[" * 100 + "]" * 100)) == "too deep, or too many values"
-    assert refused(frame("[" * 100_000 + "]" * 100_000)).startswith("RecursionError: ")
+    assert refused(frame("[" * 100_000 + "]" * 100_000)) == "too deep, or too many values"
+    assert refused(frame("[" * (1 << 20))) == "too deep, or too many values"
     assert refused(frame(json.dumps([0] * 200_000))) == "too deep, or too many values"
-    assert refused(frame("9" * 5000)).startswith("ValueError: Exceeds the limit")
+    assert refused(frame("9" * 5000)) == "a number out of range"
+    assert refused(frame(str(1 << 53))) == "a number out of range"
+    assert refused(frame(str(-(1 << 53)))) == "a number out of range"
+    assert wire.decode(frame(str((1 << 53) - 1))) == (1 << 53) - 1
     assert refused(frame(json.dumps({"$i": "0x1" + "0" * 2000}))) == "an unknown tag '$i'"
+
+
+def test_keys_whose_hashes_collide_are_few() -> None:
+    """256 keys that are numbers cross, 257 do not: with all that fit in a frame, equal hashes would cost 12 seconds."""
+    keys = {(2**61 - 1) * number: None for number in range(257)}
+    assert {hash(key) for key in keys} == {0}
+    with pytest.raises(FrameError, match=r"^a dict with more than 256 keys that are no text$"):
+        wire.encode(keys)
+    told = ",".join(f'[{{"$i": "{key:#x}"}}, null]' for key in keys)
+    assert refused(frame(f'{{"$d": [{told}]}}')) == "a dict with more than 256 keys that are no text"
+    del keys[0]
+    assert crossed(keys) == keys
+    texts = dict.fromkeys(map(str, range(40_000)), 0)
+    assert crossed(texts) == texts
+
+
+def test_a_frame_costs_twice_its_size_in_memory() -> None:
+    """While the largest frame is read, its tensors are in memory twice beside it, and once when it has been read."""
+    half = torch.zeros((32 << 20) - 1000, dtype=torch.uint8)
+    data = memoryview(wire.encode([half, half]))[wire.LENGTH.size :]
+    del half
+    tracemalloc.start()
+    try:
+        value = wire.decode(data)
+        kept, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert [each.tensor.numel() for each in value] == [(32 << 20) - 1000] * 2
+    assert kept < 65 << 20
+    assert peak < 130 << 20
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        pytest.param("[" + "[]," * 349_000 + "[]]", id="lists"),
+        pytest.param("[" + '{"$t":[]},' * 104_000 + "0]", id="tuples"),
+        pytest.param("[" + '"",' * 349_000 + "0]", id="texts"),
+        pytest.param('"𝄞' + "x" * 1_048_000 + '"', id="a wide text"),
+        pytest.param('"' + "\\ud800" * 174_000 + '"', id="escapes"),
+    ],
+)
+def test_a_header_costs_some_times_its_size_in_memory(header: str) -> None:
+    """A mebibyte of plain data takes less than 64, whatever is in it."""
+    data = frame(header)
+    tracemalloc.start()
+    try:
+        read_or_refused(data)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 << 20
+
+
+def test_what_comes_is_safe_to_show_and_to_compare() -> None:
+    """A tensor of ten million values in nine dimensions, which torch would print in full, is shown by its shape; and
+    two of them are not equal, where torch would raise.
+    """
+    first, second = (received(torch.zeros((6,) * 9, dtype=torch.uint8)) for _ in range(2))
+    assert repr(first) == "<uint8 tensor of the shape (6, 6, 6, 6, 6, 6, 6, 6, 6) on cpu>"
+    assert [first] == [first]
+    assert [first] != [second]
 
 
 # ---------------------------------------------------------------------------------------------------- malformed frames
@@ -351,6 +432,24 @@ def test_reading_has_limits_of_its_own() -> None:
         (frame('{"$n": {"torch.device": "cpu"}}'), "an unknown tag '$n'"),
         (frame('{"$x": ["0", "cpu", 1, 0]}'), "an unknown tag '$x'"),
         (frame('{"$x": ["0", "cpu", true, true]}'), "KeyError: '0'"),
+        (frame('{"$x": ["0", "cpu", true, true]}', stored({"0": ("F32", [1], 4)})[:-1]), "SafetensorError: "),
+        (frame('{"$x": ["0", "cpu", true, true]}', stored({"0": ("F32", [1], 4)}) + b"x"), "SafetensorError: "),
+        (frame('{"$x": ["0", "cpu", true, true]}', stored({"0": ("F32", [1 << 62, 4], 4)})), "SafetensorError: "),
+        (frame('{"$x": ["0", "cpu", true, true]}', stored({"0": ("F32", [-1], 4)})), "SafetensorError: "),
+        (frame('{"$x": ["0", "cpu", true, true]}', stored({"0": ("F99", [1], 4)})), "SafetensorError: "),
+        (frame('{"$x": ["0", "cpu", true, true]}', stored({"0": ("F8_E8M0", [4], 4)})), "KeyError: 'F8_E8M0'"),
+        (
+            frame('{"$x": ["0", "cpu", true, true]}', stored({"0": ("U8", [1 << 62, 0], 0)})),
+            "a tensor that is empty bu",
+        ),
+        (frame('{"$x": ["0", "cpu", true, true]}', stored({"0": ("U8", [0, 1 << 62, 4], 0)})), "RuntimeError: Stride"),
+        (frame('{"$x": ["0", "cpu", true, true]}', stored({"0": ("U8", [1] * 33, 1)})), "a tensor that is 33-dimensio"),
+        (
+            frame('[{"$x": ["0", "", true, true]}, {"$x": ["0", "", true, true]}]', stored({"0": ("U8", [1], 1)})),
+            "KeyE",
+        ),
+        (frame("null", stored({"0": ("U8", [1], 1)})), "tensors that nothing refers to"),
+        (frame("null", stored({"a\n\x1b[31m": ("U8", [2], 1)})), "SafetensorError: "),
         (frame("null", b"\x00"), "error: unpack_from requires a buffer of at least 8 bytes"),
         (frame("null", struct.pack("<Q", 2) + b"[]"), "SafetensorError: "),
     ],
@@ -386,6 +485,7 @@ def read_or_refused(data: bytes) -> None:
         wire.decode(data)
     except FrameError as error:
         assert len(str(error)) <= 200  # noqa: PT017 - either end is right
+        assert str(error).isprintable()  # noqa: PT017 - as above
 
 
 @_fuzz

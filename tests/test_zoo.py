@@ -23,7 +23,7 @@ _FILES = sorted((_HERE / "zoo").glob("*.py"))
 #: These never end by themselves, so each costs its whole time limit.
 _ENDLESS = {
     *("hang_at_import", "hang_in_lock", "hang_in_python", "hang_in_sleep", "hang_that_catches_all"),
-    *("hang_without_a_trace", "hang_without_sigterm", "stops_itself"),
+    *("hang_without_a_trace", "hang_without_sigterm", "sends_a_byte_at_a_time", "stops_itself"),
 }
 _SLOW = "took longer than 0.6 seconds and was stopped"
 _NO_ANSWER = "sent the judge something that is no answer"
@@ -151,6 +151,7 @@ _FATES = {
     "returns_a_text": wrong("a str, not a plain tensor", 4),
     "returns_numpy": wrong("a numpy.ndarray, not a plain tensor", 4),
     "returns_meta": wrong("a meta torch.Tensor, not a plain tensor", 5),
+    "returns_an_endless_nothing": wrong("an empty but huge torch.Tensor, not a plain tensor", 5),
     "returns_sparse": wrong("a sparse_coo torch.Tensor, not a plain tensor", 4),
     "returns_complex128": wrong("a complex128 torch.Tensor, not a plain tensor", 5),
     "returns_its_own_tensor": wrong("a returns_its_own_tensor.Mine, not a plain tensor", 10),
@@ -162,6 +163,9 @@ _FATES = {
     "returns_nan": wrong("not finite (nan or inf)", 4),
     "returns_too_much": dead("the answer is too large: a tensor of 41,943,040 bytes", 5),
     "returns_too_many": dead("the answer is too large: more than 100,000 values", 4),
+    "returns_too_many_numbers_as_keys": dead(
+        "the answer is too large: a dict with more than 256 keys that are no text", 4
+    ),
     "echoes_its_input": Fate(
         Verdict.PARTIAL,
         "every element is doubled: the result is wrong in 6 of 6 values (tolerance: 1.3e-06 relative, 1e-05 absolute)",
@@ -182,7 +186,12 @@ _FATES = {
     "forges_junk": dead(f"{_NO_ANSWER} (7,671,158,947,922,144,875 bytes)", 6),
     "forges_an_endless_frame": dead(f"{_NO_ANSWER} (18,446,744,073,709,551,615 bytes)", 6),
     "forges_another_answer": dead(f"{_NO_ANSWER} (an answer to another question)", 7),
+    "forges_times_without_end": dead(f"{_NO_ANSWER} (FrameError)", 7),
+    "answers_twice": dead(f"{_NO_ANSWER} (more than an answer)", 7),
+    "sends_a_byte_at_a_time": ended(_SLOW, 11, verdict=Verdict.TIME_LIMIT),
+    "sends_keys_that_collide": dead(f"{_NO_ANSWER} (a dict with more than 256 keys that are no text)", 6),
     "forges_a_trace": dead(f"{_NO_ANSWER} (FrameError)", 7),
+    "claims_that_the_grader_broke": dead("claimed that the grader had broken, which it had not", 7),
     "forges_an_answer": wrong("a str, not a plain tensor", 7),
     # ---- what it can reach
     "poisons_its_process": Fate(

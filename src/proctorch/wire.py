@@ -7,6 +7,7 @@ frame that is malformed, too large, too deep or of too many items is a `FrameErr
 import json
 import math
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +23,18 @@ MAX_ITEMS = 100_000
 MAX_TENSORS = 4096
 #: Of bytes: longer ones travel beside the header as a tensor does, where a byte is a byte and not two hex digits.
 _SHORT = 1 << 10
+#: Keys of one dict that are neither text nor bytes. The hashes of those two are secret; numbers can be chosen so that
+#: their hashes collide, and then a dict takes time with the square of their count.
+MAX_PLAIN_KEYS = 256
+#: Of a tensor; torch computes with 64.
+MAX_DIMENSIONS = 32
 #: Of an int: Python refuses to write much larger ones in decimal.
 MAX_BITS = 4096
 LENGTH = struct.Struct(">Q")
 _HEADER = struct.Struct(">I")
 _SMALL = 1 << 53
+_DIGITS = len(str(-_SMALL)) + 1
+_TOO_DEEP = "too deep, or too many values"
 #: Of torch's dtypes, those that safetensors takes.
 _DTYPES = frozenset(
     (
@@ -37,18 +45,28 @@ _DTYPES = frozenset(
 )
 
 
+_MANY_KEYS = f"a dict with more than {MAX_PLAIN_KEYS} keys that are no text"
+
+
 class FrameError(Exception):
     """The peer sent something that is not a frame of plain data."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Received:
-    """A tensor as it came from the sandbox: its values on the CPU, and what it was there."""
+    """A tensor as it came from the sandbox: its values on the CPU, and what it was there.
+
+    It equals itself alone, and shows no values: torch would raise at the one, and take minutes for the other.
+    """
 
     tensor: "torch.Tensor"
     device: str
     requires_grad: bool
     is_leaf: bool
+
+    def __repr__(self) -> str:
+        dtype = str(self.tensor.dtype).removeprefix("torch.")
+        return f"<{dtype} tensor of the shape {tuple(self.tensor.shape)} on {self.device}>"
 
 
 @dataclass(frozen=True)
@@ -85,7 +103,15 @@ def _oddity(tensor: "torch.Tensor") -> str:
         return layout
     if tensor.is_meta:
         return "meta"
+    if tensor.dim() > MAX_DIMENSIONS:
+        return f"{tensor.dim()}-dimensional"
+    if not tensor.numel() and math.prod(size or 1 for size in tensor.shape) > MAX_ITEMS:
+        return "empty but huge"  # nothing to send, and endless to walk through
     return "" if dtype in _DTYPES else dtype
+
+
+def _plain_keys(keys: Iterable[Any]) -> int:
+    return sum(type(key) not in (str, bytes) for key in keys)
 
 
 class _Encoder:
@@ -116,7 +142,7 @@ class _Encoder:
         if kind is tuple:
             return {"$t": [self.item(each, depth + 1) for each in value]}
         if kind is dict:
-            return {"$d": [[self.item(key, depth + 1), self.item(each, depth + 1)] for key, each in value.items()]}
+            return {"$d": self._pairs(value, depth)}
         return self._torch(value)
 
     def _raw(self, value: bytes) -> str:
@@ -131,6 +157,11 @@ class _Encoder:
         key = str(len(self.tensors))
         self.tensors[key] = tensor
         return key
+
+    def _pairs(self, value: dict[Any, Any], depth: int) -> list[Any]:
+        if _plain_keys(value) > MAX_PLAIN_KEYS:
+            raise FrameError(_MANY_KEYS)
+        return [[self.item(key, depth + 1), self.item(each, depth + 1)] for key, each in value.items()]
 
     def _large(self, value: int) -> Any:
         if value.bit_length() > MAX_BITS:
@@ -185,19 +216,21 @@ def encode(value: Any, *, opaque: bool = False) -> bytes:
     return b"".join((LENGTH.pack(size), _HEADER.pack(len(header)), header, body))
 
 
-def decode(frame: bytes | bytearray) -> Any:
-    """The value of a frame (without its leading length). Tensors come as `Received`. FrameError on anything
-    malformed.
+def decode(frame: bytes | bytearray | memoryview) -> Any:
+    """The value of a frame (without its leading length). Tensors come as `Received`, each with memory of its own.
+
+    FrameError, with a text of one printable line, on anything that `encode` would not have written.
     """
     try:
-        return _decode(bytes(frame))
-    except FrameError:
-        raise
+        return _decode(memoryview(frame))
+    except RecursionError:
+        why = _TOO_DEEP
     except Exception as error:  # noqa: BLE001 - whatever hostile bytes provoke is the same one thing: no frame
-        raise FrameError(f"{type(error).__name__}: {error}"[:200]) from None
+        why = str(error) if isinstance(error, FrameError) else f"{type(error).__name__}: {error}"
+    raise FrameError("".join(each if each.isprintable() else "?" for each in why[:200]))
 
 
-def _decode(frame: bytes) -> Any:
+def _decode(frame: memoryview) -> Any:
     if len(frame) > MAX_FRAME:
         raise FrameError("the frame is too large")
     if len(frame) < _HEADER.size:
@@ -206,14 +239,24 @@ def _decode(frame: bytes) -> Any:
     if length > min(len(frame) - _HEADER.size, MAX_HEADER):
         raise FrameError("the header's length is wrong")
     end = _HEADER.size + length
-    text = frame[_HEADER.size : end].decode("utf-8")
-    header = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_one_tag)
-    tensors = _tensors(frame[end:])
-    return _Decoder(tensors).item(header)
+    text = str(frame[_HEADER.size : end], "utf-8")
+    header = json.loads(text, parse_constant=_no_constant, parse_int=_small, object_pairs_hook=_one_tag)
+    decoder = _Decoder(_tensors(frame[end:]))
+    value = decoder.item(header)
+    if decoder.tensors:
+        raise FrameError("tensors that nothing refers to")
+    return value
 
 
 def _no_constant(token: str) -> Any:
     raise FrameError(f"{token} is not plain data")
+
+
+def _small(digits: str) -> int:
+    value = int(digits) if len(digits) < _DIGITS else _SMALL
+    if not -_SMALL < value < _SMALL:
+        raise FrameError("a number out of range")
+    return value
 
 
 def _one_tag(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -222,7 +265,7 @@ def _one_tag(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _tensors(body: bytes) -> "dict[str, torch.Tensor]":
+def _tensors(body: memoryview) -> "dict[str, torch.Tensor]":
     if not body:
         return {}
     (length,) = struct.unpack_from("<Q", body)
@@ -230,21 +273,25 @@ def _tensors(body: bytes) -> "dict[str, torch.Tensor]":
         raise FrameError("the tensors' header is too large")
     import safetensors.torch  # noqa: PLC0415 - see above
 
-    tensors = safetensors.torch.load(body)
+    tensors = safetensors.torch.load(bytes(body))
     if len(tensors) > MAX_TENSORS:
         raise FrameError(f"more than {MAX_TENSORS:,} tensors")
+    for tensor in tensors.values():
+        if oddity := _oddity(tensor):
+            raise FrameError(f"a tensor that is {oddity}")
     return tensors
 
 
 class _Decoder:
     def __init__(self, tensors: "dict[str, torch.Tensor]") -> None:
-        self._tensors = tensors
+        #: Those that nothing has referred to yet: each is referred to once.
+        self.tensors = tensors
         self._left = 2 * MAX_ITEMS
 
     def item(self, value: Any, depth: int = 0) -> Any:
         self._left -= 1
         if depth > 3 * MAX_DEPTH or self._left < 0:
-            raise FrameError("too deep, or too many values")
+            raise FrameError(_TOO_DEEP)
         if value is None or type(value) in (bool, str, int):
             return value
         if type(value) is float:
@@ -273,18 +320,24 @@ class _Decoder:
             case "$t", list():
                 return tuple(self.item(each, depth + 1) for each in content)
             case "$d", list():
-                return {self._key(key, depth): self.item(each, depth + 1) for key, each in content}
+                return self._dict(content, depth)
             case "$x", [str() as key, str() as device, bool() as grad, bool() as leaf]:
-                return Received(self._tensors[key], device[:40], grad, leaf)
+                return Received(self.tensors.pop(key), device[:40], grad, leaf)
             case _:
                 raise FrameError(f"an unknown tag {tag[:20]!r}")
 
     def _raw(self, key: str) -> bytes:
         """Each once: a small header must not multiply a large tensor."""
-        tensor = self._tensors.pop(key)
+        tensor = self.tensors.pop(key)
         if str(tensor.dtype) != "torch.uint8" or tensor.dim() != 1:
             raise FrameError("bytes that are none")
         return tensor.numpy().tobytes()
+
+    def _dict(self, content: list[Any], depth: int) -> dict[Any, Any]:
+        pairs = [(self._key(key, depth), self.item(each, depth + 1)) for key, each in content]
+        if _plain_keys(key for key, _ in pairs) > MAX_PLAIN_KEYS:
+            raise FrameError(_MANY_KEYS)
+        return dict(pairs)
 
     def _key(self, value: Any, depth: int) -> Any:
         key = self.item(value, depth + 1)

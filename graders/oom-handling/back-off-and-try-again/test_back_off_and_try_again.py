@@ -81,7 +81,7 @@ def test_nothing_is_lost_or_repeated(run, shared_seed, heavy):
     seen = run("back_off", **given)
     ended(seen, given)
     done = [each for at, chunk in enumerate(made(seen)) if seen.flag("calls", at, "done") for each in chunk]
-    require(len(done) == len({*done}), "an item is done twice")
+    require(all(done.count(each) <= 1 for each in given["items"]), "an item is done twice")
     require(done == given["items"], "the successful calls do not go over all items in order")
 
 

@@ -37,8 +37,8 @@ def in_order(sandbox: Sandbox, device: Device) -> bool:
             "source": _SUBMISSION,
             "helpers": (),
         }
-        load |= {"scenarios": _SCENARIOS, "entry": {"halve": [["x", None, False]]}, "seed": 0}
-        process.ask(load, _LIMITS.seconds)
+        process.ask({"op": "prepare", "scenarios": _SCENARIOS}, _LIMITS.seconds)
+        process.ask(load | {"entry": {"halve": [["x", None, False]]}, "seed": 0}, _LIMITS.seconds)
         play = {"op": "play", "scenario": "canary", "inputs": {"number": 3.0}, "device": device.torch, "budget": None}
         answer = process.ask(play | {"seed": 0}, _LIMITS.seconds)
         process.close()

@@ -2,15 +2,18 @@
 
 import enum
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from proctorch import wire
 from proctorch.devices import Device
-from proctorch.judge.checks import fail, wide
+from proctorch.judge.checks import count_not_finite, fail
 from proctorch.judge.grade import Moment, Place, Verdict
 
 if TYPE_CHECKING:
     import torch
+
+
+_T = TypeVar("_T")
 
 
 class Ended(enum.Enum):
@@ -115,16 +118,16 @@ def read_trace(told: Any) -> Trace:
     """A trace from the sandbox's plain data. FrameError if it has not the shape of one."""
     try:
         return Trace(
-            copies=tuple(Copy(_str(a), _str(b), _int(size), _line(line)) for a, b, size, line in told["copies"]),
+            copies=tuple(Copy(_str(a), _str(b), _size(size), _line(line)) for a, b, size, line in told["copies"]),
             reads=tuple(Read(_str(device), _line(line)) for device, line in told["reads"]),
             ops={
-                _op(name, inputs, output, device, backward, autocast): _int(count)
+                _op(name, inputs, output, device, backward, autocast): _size(count)
                 for name, inputs, output, device, backward, autocast, count in told["ops"]
             },
-            live={_str(device): _int(size) for device, size in told["live"].items()},
-            peak={_str(device): _int(size) for device, size in told["peak"].items()},
+            live={_str(device): _size(size) for device, size in told["live"].items()},
+            peak={_str(device): _size(size) for device, size in told["peak"].items()},
             warnings=tuple(Warned(_str(kind), _str(text), _line(line)) for kind, text, line in told["warnings"]),
-            autocast_left_on=bool(told["autocast_left_on"]),
+            autocast_left_on=checked(bool, told["autocast_left_on"]),
         )
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise wire.FrameError(f"no trace: {type(error).__name__}") from None
@@ -133,34 +136,59 @@ def read_trace(told: Any) -> Trace:
 def read_moments(told: Any) -> tuple[Moment, ...]:
     """The memory's moments from the sandbox's plain data. FrameError if it has not the shape of them."""
     try:
-        if len(told) > _MAX_MOMENTS:
+        if len(checked(list, told)) > _MAX_MOMENTS:
             raise ValueError("too many")
-        return tuple(Moment(float(seconds), _int(live), _int(failed)) for seconds, live, failed in told)
+        return tuple(Moment(_seconds(seconds), _size(live), _size(failed)) for seconds, live, failed in told)
     except (TypeError, ValueError) as error:
         raise wire.FrameError(f"no moments: {type(error).__name__}") from None
 
 
+def checked(kind: type[_T], value: Any) -> _T:
+    """The value, if it is of exactly this type. TypeError if it is not."""
+    if type(value) is not kind:
+        raise TypeError(f"not a {kind.__name__}")
+    return value
+
+
+def line_number(value: Any) -> int:
+    """A line of a file. TypeError or ValueError if it is none."""
+    if not 0 <= checked(int, value) <= _MAX_LINE:
+        raise ValueError("not a line")
+    return int(value)
+
+
 def _op(name: Any, inputs: Any, output: Any, device: Any, backward: Any, autocast: Any) -> Op:
     output = None if output is None else _str(output)
-    return Op(_str(name), tuple(map(_str, inputs)), output, _str(device), bool(backward), bool(autocast))
+    given = tuple(map(_str, inputs))
+    return Op(_str(name), given, output, _str(device), checked(bool, backward), checked(bool, autocast))
 
 
 def _str(value: Any) -> str:
-    if type(value) is not str:
-        raise TypeError("not a text")
-    return value
+    """A text, of which no more is kept than can be read."""
+    return checked(str, value)[:_MAX_TEXT]
 
 
-def _int(value: Any) -> int:
-    if type(value) is not int:
-        raise TypeError("not an integer")
-    return value
+def _size(value: Any) -> int:
+    """Bytes, or how many."""
+    if not 0 <= checked(int, value) < _LARGE:
+        raise ValueError("not a size")
+    return int(value)
+
+
+def _seconds(value: Any) -> float:
+    if not 0 <= checked(float, value) <= _MAX_SECONDS:
+        raise ValueError("not a time")
+    return float(value)
 
 
 def _line(value: Any) -> int | None:
-    return None if value is None else _int(value)
+    return None if value is None else line_number(value)
 
 
+#: Larger than any that is true, and so small that sums and plots of them are sound.
+_MAX_LINE = 1 << 24
+_MAX_SECONDS = 1e6
+_MAX_TEXT = 1000
 _MAX_MOMENTS = 1000
 _ABSENT = wire.Opaque("nothing")
 _LARGE = 1 << 63
@@ -218,7 +246,7 @@ class Evidence:
             fail(f"{name} has the dtype {str(tensor.dtype).removeprefix('torch.')}, not {dtype}")
         if device is not None and found.device != (wanted := device.torch if isinstance(device, Device) else device):
             fail(f"{name} is on {found.device}, not on {wanted}")
-        if finite and not bool(wide(tensor).isfinite().all()):
+        if finite and count_not_finite(tensor):
             fail(f"{name} is not finite (nan or inf)")
         return tensor
 

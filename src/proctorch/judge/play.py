@@ -5,27 +5,32 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from proctorch import wire
 from proctorch.bank.question import Check, Limits
 from proctorch.devices import held
 from proctorch.errors import ProctorchError
 from proctorch.judge import canary
-from proctorch.judge.evidence import Ended, Evidence, read_moments, read_trace
+from proctorch.judge.evidence import Ended, Evidence, checked, line_number, read_moments, read_trace
 from proctorch.judge.grade import CheckResult, CopyCount, Grade, MemoryRun, Outcome, Output, Place, Tier, Verdict
 from proctorch.judge.integrity import audit
 from proctorch.judge.plan import Job, mix_seed
+from proctorch.judge.submission import Submission
 from proctorch.judge.supervise import Process, Sandbox, SandboxBroken, Stopped
 from proctorch.judge.verdict import Incident, decide
 
 #: After so many scenarios that had to be stopped, the rest of a job is not played: each costs its whole time limit.
 _MAX_TIME_OUTS = 2
 _SHOWN = 300
+_MAX_TRACE = 20_000
+#: Bytes of all answers of a job: they are kept until its last check is made.
+_MAX_ANSWERS = 256 << 20
 _MAX_COPIES = 50
 #: Bytes of the virtual accelerator where the question sets no budget.
 _VIRTUAL_MEMORY = 1 << 30
-_FRAME = re.compile(r'File "(.+?)", line (\d{1,9}) in (\S+)')
+#: The names are bounded, or text that begins many of them and ends none takes time with the square of its length.
+_FRAME = re.compile(r'File "(.{1,255}?)", line (\d{1,9}) in (\S+)')
 #: What is added to the message of an error that code brings along from a notebook.
 _HINTS = {
     f"name '{name}' is not defined": f": {name} is a notebook's own, and the code runs as plain Python"
@@ -38,7 +43,6 @@ _HINTS = {
     )
 }
 _FORBIDDEN = " (a submission has a folder of its own, and no other files, no network and no further processes)"
-_T = TypeVar("_T")
 
 
 class NotPlayed(Exception):
@@ -84,6 +88,7 @@ class Play:
         self._sandbox = sandbox
         self._process: Process | None = None
         self._evidence: dict[tuple[str, bytes], Evidence] = {}
+        self._received = 0
         self._unloadable: Evidence | None = None
         self._confined = False
         self._held = contextlib.ExitStack()
@@ -115,7 +120,7 @@ class Play:
 
     def _play(self, scenario: str, inputs: dict[str, Any]) -> Evidence:
         process = self._loaded()
-        began = time.monotonic()
+        began, before = time.monotonic(), process.received
         request = {
             "op": "play",
             "scenario": scenario,
@@ -125,9 +130,14 @@ class Play:
             "seed": mix_seed(self.secret, self.job.question.id, scenario),
         }
         try:
-            evidence = self._read_play(process.ask(request, self.job.question.limits.seconds))
+            evidence = self._read_play(process.ask(request, self._seconds))
         except Stopped as stopped:
             evidence = self._stopped(stopped)
+        if evidence.ended is Ended.JUDGE and not self._breaks_by_itself(request):
+            evidence = Evidence(Ended.GARBLED, reason="claimed that the grader had broken, which it had not")
+        self._received += process.received - before
+        if self._received > _MAX_ANSWERS:
+            evidence = Evidence(Ended.GARBLED, reason=f"sent the judge more than {_MAX_ANSWERS >> 20} MiB in all")
         self._observe(evidence)
         return self._noted(replace(evidence, seconds=time.monotonic() - began))
 
@@ -156,6 +166,22 @@ class Play:
             raise NotPlayed(f"not run: the code had been stopped {self._time_outs} times for taking too long")
         self._put_away()
         self._began = self._began or time.monotonic()
+        process = self._process = self._started()
+        self.limits = process.limits
+        try:
+            evidence = self._read_load(process.ask(self._to_load(self.job.submission), self._seconds))
+        except Stopped as stopped:
+            evidence = self._stopped(stopped, "at import: ")
+        if evidence.ended is not Ended.ANSWERED:
+            self._refuse(evidence)
+        return process
+
+    @property
+    def _seconds(self) -> float:
+        return self.job.question.limits.seconds
+
+    def _started(self) -> Process:
+        """A process with the grader's scenarios, and nothing of the candidate yet."""
         question, device = self.job.question, self.job.device
         virtual = (question.budget or _VIRTUAL_MEMORY) if device.type == "virtual" else None
         sandbox = self._sandbox()
@@ -164,28 +190,47 @@ class Play:
             if not canary.in_order(sandbox, device):  # left so by whatever ran there before
                 raise SandboxBroken(f"{device} does not give the right answer to a job that is known")
         self._confined = sandbox.strength.tier is not Tier.PROCESS
-        process = self._process = sandbox.start(question.limits, accelerator=device.accelerator, virtual=virtual)
-        self.limits = process.limits
-        request = {
+        process = sandbox.start(question.limits, accelerator=device.accelerator, virtual=virtual)
+        try:
+            answer = process.ask({"op": "prepare", "scenarios": question.scenarios.read_bytes()}, self._seconds)
+        except Stopped as stopped:
+            raise ProctorchError(f"scenarios.py {stopped.reason}") from None
+        if "broken" in answer:
+            process.close()
+            told = _told(answer["broken"])
+            raise ProctorchError(f"scenarios.py broke: {told.headline}\n{told.trace}")
+        return process
+
+    def _to_load(self, submission: Submission) -> dict[str, Any]:
+        question = self.job.question
+        return {
             "op": "load",
-            "file": self.job.submission.path.name,
-            "module": self.job.submission.module,
-            "source": self.job.submission.source,
-            "helpers": self.job.submission.helpers,
-            "scenarios": question.scenarios.read_bytes(),
+            "file": submission.path.name,
+            "module": submission.module,
+            "source": submission.source,
+            "helpers": submission.helpers,
             "entry": {
                 entry.name: [[each.name, each.default, each.keyword_only] for each in entry.parameters]
                 for entry in question.entry
             },
             "seed": mix_seed(self.secret, question.id),
         }
+
+    def _breaks_by_itself(self, request: dict[str, Any]) -> bool:
+        """Whether a scenario breaks before it asks for any code of the candidate's: played with the starter instead.
+
+        Who is graded could claim it, since a judge error costs nobody a point.
+        """
+        self._put_away()
+        process = self._started()
         try:
-            evidence = self._read_load(process.ask(request, question.limits.seconds))
-        except Stopped as stopped:
-            evidence = self._stopped(stopped, "at import: ")
-        if evidence.ended is not Ended.ANSWERED:
-            self._refuse(evidence)
-        return process
+            process.ask(self._to_load(Submission("starter", self.job.question.starter.encode())), self._seconds)
+            answer = process.ask(request, self._seconds)
+        except Stopped:
+            return False
+        finally:
+            process.close()
+        return "raised" in answer and answer.get("touched") is False
 
     def _refuse(self, evidence: Evidence) -> NoReturn:
         """Notes why the submission cannot be loaded; nothing of it will be played."""
@@ -220,12 +265,9 @@ class Play:
         try:
             if "invalid" in answer:
                 told = _told(answer["invalid"])
-                reason = f"it is not valid Python: {told.message}{_HINTS.get(told.message, '')}"
+                reason = f"it is not valid Python: {shorten(told.message)}{_HINTS.get(told.message, '')}"
                 return Evidence(Ended.INVALID, reason=reason, place=told.place)
-            if "broken" in answer:
-                told = _told(answer["broken"])
-                return Evidence(Ended.JUDGE, reason=f"scenarios.py broke: {told.headline}", detail=told.trace)
-            functions = [(_checked(str, name), _checked(int, line)) for name, line in answer["functions"]]
+            functions = [(_name(name), line_number(line)) for name, line in answer["functions"]]
             self._lines = dict(functions)
             if "raised" in answer:
                 return self._raised(_told(answer["raised"]), "at import: ")
@@ -243,7 +285,7 @@ class Play:
     def _read_play(self, answer: dict[str, Any]) -> Evidence:
         """The evidence in an answer to `play`, whatever it claims to be."""
         try:
-            traces = {_checked(str, name): read_trace(told) for name, told in answer["traces"].items()}
+            traces = {checked(str, name): read_trace(told) for name, told in answer["traces"].items()}
             moments = read_moments(answer.get("moments", []))
             if "raised" not in answer:
                 return Evidence(Ended.ANSWERED, value=answer["value"], traces=traces, moments=moments)
@@ -262,7 +304,7 @@ class Play:
             reason = f"{prefix}ended the program (sys.exit)"
         elif told.place is None:
             used = f"what the code returned could not be used: {told.headline}"
-            reason = f"{prefix}{used if told.types else told.message}"
+            reason = f"{prefix}{used if told.types else shorten(told.message)}"
         else:
             reason = f"{prefix}{told.headline}"
         if told.types[:1] == ("PermissionError",) and self._confined:
@@ -403,13 +445,13 @@ def _exceeded(limit: str, limits: Limits) -> tuple[Ended, str] | None:
 def _told(raised: Any) -> _Told:
     line = raised["line"]
     return _Told(
-        types=tuple(_checked(str, each) for each in raised["types"]),
-        message=_checked(str, raised["message"]),
-        frames=tuple((_checked(int, number), _checked(str, function)) for number, function in raised["frames"]),
-        line=None if line is None else _checked(int, line),
-        limit=_checked(str, raised.get("limit", "")),
-        trace=_checked(str, raised.get("trace", "")),
-        helper=shorten(_checked(str, raised.get("helper", ""))),
+        types=tuple(_name(each) for each in raised["types"]),
+        message=checked(str, raised["message"]),
+        frames=tuple((line_number(number), _name(function)) for number, function in raised["frames"]),
+        line=None if line is None else line_number(line),
+        limit=checked(str, raised.get("limit", "")),
+        trace=checked(str, raised.get("trace", ""))[-_MAX_TRACE:],
+        helper=shorten(checked(str, raised.get("helper", ""))),
     )
 
 
@@ -421,10 +463,8 @@ def _whereabouts(traceback: str, file: str) -> Place | None:
     return None
 
 
-def _checked(kind: type[_T], value: Any) -> _T:
-    if type(value) is not kind:
-        raise TypeError(f"not a {kind.__name__}")
-    return value
+def _name(value: Any) -> str:
+    return shorten(checked(str, value))
 
 
 def _garbled(error: Exception) -> Evidence:

@@ -313,6 +313,8 @@ class Process:
         self._answer = bytearray()
         self._end: _End | None = None
         self._killed_for_memory = _kills_for_memory()
+        #: Bytes of all answers so far.
+        self.received = 0
         self._said_last = ""
         os.set_blocking(pipes.requests, False)
         try:
@@ -335,6 +337,7 @@ class Process:
 
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
         """The answer to `request`. Stopped, with the process gone, if none comes within `seconds` (wall clock)."""
+        self._refuse_early_answers()
         self._asked += 1
         return self._receive(wire.encode(request | {"id": self._asked}), seconds)
 
@@ -388,6 +391,14 @@ class Process:
             raise
         return answer
 
+    def _refuse_early_answers(self) -> None:
+        """Stopped if the channel has something in it that nobody has asked for."""
+        if self._pipes.answers in self._open and select.select([self._pipes.answers], [], [], 0)[0]:
+            self._take(self._pipes.answers, self._answer)
+        if self._answer:
+            self.close()
+            raise Stopped(Ended.GARBLED, "sent the judge something that it had not asked for")
+
     def _send(self, rest: memoryview) -> memoryview:
         try:
             return rest[os.write(self._pipes.requests, rest[:_CHUNK]) :]
@@ -405,12 +416,15 @@ class Process:
                 raise wire.FrameError(f"{length:,} bytes")
             if len(self._answer) < size + length:
                 return None
-            answer = wire.decode(self._answer[size : size + length])
-            if len(self._answer) > size + length or not isinstance(answer, dict) or answer.get("id") != self._asked:
+            if len(self._answer) > size + length:
+                raise wire.FrameError("more than an answer")
+            frame, self._answer = self._answer, bytearray()
+            self.received += length
+            answer: Any = wire.decode(memoryview(frame)[size:])
+            if not isinstance(answer, dict) or type(answer.get("id")) is not int or answer["id"] != self._asked:
                 raise wire.FrameError("an answer to another question")
         except wire.FrameError as error:
             raise Stopped(Ended.GARBLED, f"sent the judge something that is no answer ({error})") from None
-        self._answer.clear()
         for stream in (self._pipes.out, self._pipes.err):  # what was printed before the answer is in the pipe by now
             while stream in self._open and not self._flooded and select.select([stream], [], [], 0)[0]:
                 self._take_output(stream)
@@ -456,6 +470,8 @@ class Process:
         deadline = time.monotonic() + seconds
         said = ""
         while not _WHOLE.search(said) and len(said) < _CHUNK:
+            if said and time.monotonic() > deadline:  # a piece at a time, for as long as it likes
+                break
             if not select.select([self._pipes.whereabouts], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 break
             data = os.read(self._pipes.whereabouts, _CHUNK)

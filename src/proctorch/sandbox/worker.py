@@ -70,7 +70,7 @@ def serve(
     while True:
         length = _read(requests, wire.LENGTH.size)
         request = _plain(wire.decode(_read(requests, wire.LENGTH.unpack(length)[0])))
-        answer = job.load(request) if request["op"] == "load" else job.play(request)
+        answer = _ACTIONS[request["op"]](job, request)
         _flush()
         _write(answers, _encode(answer | {"id": request["id"]}))
 
@@ -124,19 +124,23 @@ class _Job:
         self._candidate: _Candidate
         self._scenarios: dict[str, Any] = {}
 
+    def prepare(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Runs the grader's scenarios module: asked for first, while what this says can still be believed."""
+        self._scenarios = {"__name__": "scenarios", "__file__": "scenarios.py"}
+        try:
+            exec(compile(request["scenarios"], "scenarios.py", "exec", dont_inherit=True), self._scenarios)  # noqa: S102 - ours
+        except BaseException as error:  # noqa: BLE001 - the grader's fault, whatever it is
+            return {"broken": self._error(error)}
+        return {}
+
     def load(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Runs the grader's scenarios module, then the candidate's; says what the candidate defines.
+        """Runs the candidate's module; says what it defines.
 
         The candidate's module has the submission's name, is in `sys.modules`, and its source is in `linecache`, so that
         `inspect`, dataclasses and `torch.jit` work as they would for a file. Its helper files can be imported.
         """
         self._file, source = request["file"], request["source"]
         answer: dict[str, Any] = {}
-        self._scenarios = {"__name__": "scenarios", "__file__": "scenarios.py"}
-        try:
-            exec(compile(request["scenarios"], "scenarios.py", "exec", dont_inherit=True), self._scenarios)  # noqa: S102 - ours
-        except BaseException as error:  # noqa: BLE001 - the grader's fault, whatever it is
-            return {"broken": self._error(error)}
         try:
             with warnings.catch_warnings(action="ignore"):  # a SyntaxWarning is shown when the module runs
                 tree = ast.parse(source, self._file)
@@ -219,6 +223,9 @@ class _Job:
                 innermost = "" if file == self._file else f"{file}, line {trace.tb_lineno}"
             trace = trace.tb_next
         return innermost
+
+
+_ACTIONS = {"prepare": _Job.prepare, "load": _Job.load, "play": _Job.play}
 
 
 def _exceeded(error: BaseException) -> str:
