@@ -38,12 +38,14 @@ def _install_kernels() -> list[object]:
     catch_all.fallback(kernels.fallback, "CUDA")
     library = torch.library.Library("aten", "IMPL")
     by_hand = {**views.kernels(), **handwritten.KERNELS}
+    before = views.entries()
     add = library.m.impl  # type: ignore[union-attr]  # not destroyed: `Library.impl` would keep a record of each
     for name, kernel in by_hand.items():
         add(name, "CUDA", kernel, False)
     for name in _wanted() - by_hand.keys():
         base, _, overload = name.partition(".")
         add(name, "CUDA", kernels.kernel_for(f"aten::{base}", overload), False)
+    views.without_python(before)
     return [catch_all, library]
 
 
