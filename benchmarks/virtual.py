@@ -2,11 +2,14 @@
 
 One thread. The CPU and the device take turns in short rounds, so that a machine that changes its speed changes it for
 both; all operations take part in every round, for the same reason. Of a single operation the best round of each
-counts; of a training step the median of the rounds' ratios, with their middle half beside it. The limits are those
-that the device is built to.
+counts; of a training step the median of the rounds' ratios, with their middle half beside it. The C library is told to
+keep freed memory: whether it gives a big block back to the system, and gets it again page by page, differs from run to
+run and moves a convolution's step by a fifth, on the CPU as on the device. The limits are those that the device is
+built to.
 """
 
 import copy
+import ctypes
 import functools
 import gc
 import os
@@ -23,6 +26,7 @@ from proctorch import virtual
 
 MICRO = 1e6
 ROUNDS = 80
+M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # malloc.h
 ENABLE = """
 import time, torch
 from proctorch import virtual
@@ -136,8 +140,15 @@ def steps() -> None:
         print(f"{name:<34}{host:9.0f}{device_time:12.0f}{ratio:10.2f}{middle:>14}   {limit or ''}")
 
 
+def keep_freed_memory() -> None:
+    c = ctypes.CDLL(None)
+    for parameter, value in ((M_TRIM_THRESHOLD, -1), (M_MMAP_MAX, 0)):
+        c.mallopt(parameter, value)
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
+    keep_freed_memory()
     starts()
     operations()
     steps()

@@ -98,7 +98,7 @@ def set_(tensor: torch.Tensor, source: Any = None, *place: Any) -> torch.Tensor:
 def convolution(tensor: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, *rest: Any) -> Any:
     """`aten/src/ATen/native/Convolution.cpp` compares types before anything else, and devices are part of a type."""
     for name, other in (("weight", weight), ("bias", bias)):
-        if other is not None and tensor.type() != other.type():
+        if other is not None and (tensor.get_device() != other.get_device() or tensor.dtype != other.dtype):
             raise RuntimeError(f"Input type ({tensor.type()}) and {name} type ({other.type()}) should be the same")
     return _convolve(tensor, weight, bias, *rest)
 
