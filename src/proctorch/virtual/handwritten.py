@@ -239,6 +239,8 @@ KERNELS: dict[str, _call] = {
     "_fused_rms_norm_backward": rms_norm_backward,
     "record_stream": _answer(None),
     "_fused_sdp_choice": _answer(0),  # SDPBackend::math: the others are kernels for real devices
+    # The encoder of `nn.TransformerEncoder` would go on with nested tensors, which are not simulated.
+    "_nested_tensor_from_mask_left_aligned": _answer(value=False),
     "_use_cudnn_ctc_loss": _answer(value=False),
     "_use_cudnn_ctc_loss.Tensor": _answer(value=False),
     "_use_miopen_ctc_loss": _answer(value=False),

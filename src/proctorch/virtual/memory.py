@@ -123,6 +123,12 @@ class Device:
     def blocks(self) -> int:
         return len(self._blocks)
 
+    def block_sizes(self) -> list[int]:
+        """The bytes of each live block, oldest first."""
+        with self._lock:
+            self._settle()
+            return [block.size for block in self._blocks.values()]
+
     def record(self, *, on: bool) -> None:
         self.log = self._all_logs if on else None
 
