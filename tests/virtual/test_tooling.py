@@ -1,5 +1,8 @@
 """What looks at a running program: NVTX, the profiler, the runtime, snapshots; and waiting that nobody asked for."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
@@ -9,17 +12,19 @@ from proctorch import virtual
 
 def test_nvtx() -> None:
     """Code with NVTX ranges and marks runs, and ranges nest."""
-    assert torch.cuda.nvtx.range_push("outer") == 0  # type: ignore[no-untyped-call]  # torch's
-    assert torch.cuda.nvtx.range_push("inner") == 1  # type: ignore[no-untyped-call]  # torch's
-    torch.cuda.nvtx.mark("here")  # type: ignore[no-untyped-call]  # torch's
-    assert torch.cuda.nvtx.range_pop() == 1  # type: ignore[no-untyped-call]  # torch's
-    with torch.cuda.nvtx.range("step"):
-        assert torch.cuda.nvtx.range_pop() == 1  # type: ignore[no-untyped-call]  # torch's
+    nvtx: Any = torch.cuda.nvtx
+    nvtx.range_push("outer")
+    depth = nvtx.range_push("inner")
+    nvtx.mark("here")
+    assert nvtx.range_pop() == depth
+    with nvtx.range("step"):
+        pass
+    assert nvtx.range_pop() == depth - 1
 
 
 def test_the_runtime() -> None:
     """The runtime's few functions that torch binds answer with success."""
-    runtime = torch.cuda.cudart()
+    runtime: Any = torch.cuda.cudart()
     torch.cuda.check_error(runtime.cudaProfilerStart())
     torch.cuda.check_error(runtime.cudaProfilerStop())
     assert runtime.cudaMemGetInfo(0) == torch.cuda.mem_get_info(0)
@@ -50,7 +55,7 @@ def test_a_snapshot_of_the_memory() -> None:
     torch.cuda.memory._record_memory_history(enabled=None)
 
 
-WAITING = {
+WAITING: dict[str, Callable[[torch.Tensor], object]] = {
     "item": lambda x: x[0].item(),
     "a condition": lambda x: bool(x[0] > 0),
     "a download": lambda x: x.cpu(),
@@ -63,7 +68,7 @@ WAITING = {
     "repeat_interleave": lambda x: x.repeat_interleave(x.long()),
     "a stream": lambda _: torch.cuda.current_stream().synchronize(),
 }
-NOT_WAITING = {
+NOT_WAITING: dict[str, Callable[[torch.Tensor], object]] = {
     "arithmetic": lambda x: x * 2 + x.sum(),
     "an index on the device": lambda x: x[x.long() - 1],
     "masked_fill": lambda x: x.masked_fill(x > 0, 2.0),
@@ -81,13 +86,13 @@ def test_waiting_is_reported(what: str) -> None:
     x = torch.ones(2, device="cuda")
     torch.cuda.set_sync_debug_mode("warn")
     with pytest.warns(UserWarning, match="called a synchronizing CUDA operation"):
-        WAITING[what](x)  # type: ignore[no-untyped-call]  # as written above
+        WAITING[what](x)
     torch.cuda.set_sync_debug_mode("error")
     assert torch.cuda.get_sync_debug_mode() == 2
     with pytest.raises(RuntimeError, match="called a synchronizing CUDA operation"):
-        WAITING[what](x)  # type: ignore[no-untyped-call]  # as written above
+        WAITING[what](x)
     torch.cuda.set_sync_debug_mode("default")
-    WAITING[what](x)  # type: ignore[no-untyped-call]  # as written above
+    WAITING[what](x)
 
 
 @pytest.mark.parametrize("what", NOT_WAITING)
@@ -95,7 +100,7 @@ def test_not_waiting_is_not_reported(what: str) -> None:
     """What does not make the host wait, or says that it does, passes in the strictest mode."""
     x = torch.ones(2, device="cuda")
     torch.cuda.set_sync_debug_mode("error")
-    NOT_WAITING[what](x)  # type: ignore[no-untyped-call]  # as written above
+    NOT_WAITING[what](x)
 
 
 @pytest.mark.off
@@ -110,15 +115,16 @@ def test_the_mode_is_forgotten() -> None:
 
 def test_legacy_tensor_types() -> None:
     """`torch.cuda.FloatTensor` makes tensors from sizes and values, converts, and knows its instances."""
-    assert torch.cuda.FloatTensor([1, 2]).tolist() == [1, 2]  # type: ignore[attr-defined]  # made at import time
-    made = torch.cuda.LongTensor(2, 3)  # type: ignore[attr-defined]  # made at import time
+    cuda: Any = torch.cuda
+    assert cuda.FloatTensor([1, 2]).tolist() == [1, 2]
+    made = cuda.LongTensor(2, 3)
     assert (made.shape, made.dtype, made.device) == ((2, 3), torch.int64, torch.device("cuda:0"))
-    half = torch.ones(2).type(torch.cuda.HalfTensor)  # type: ignore[attr-defined]  # made at import time
+    half: Any = torch.ones(2).type(cuda.HalfTensor)
     assert (half.dtype, half.is_cuda) == (torch.float16, True)
-    assert isinstance(half, torch.cuda.HalfTensor)  # type: ignore[attr-defined]  # made at import time
-    assert not isinstance(torch.ones(2).half(), torch.cuda.HalfTensor)  # type: ignore[attr-defined]  # as above
-    with pytest.raises(TypeError, match=r"expected .*torch.cuda.FloatTensor"):
-        torch.cuda.FloatTensor(torch.ones(2))  # type: ignore[attr-defined]  # made at import time
+    assert isinstance(half, cuda.HalfTensor)
+    assert not isinstance(torch.ones(2).half(), cuda.HalfTensor)
+    with pytest.raises(TypeError, match=r"expected .*FloatTensor"):
+        cuda.FloatTensor(torch.ones(2))
 
 
 @pytest.mark.parametrize(
@@ -130,10 +136,10 @@ def test_legacy_tensor_types() -> None:
         lambda: torch.cuda.Stream(torch.device("cuda:2")),
     ],
 )
-def test_streams_of_devices_that_do_not_exist(make: object) -> None:
+def test_streams_of_devices_that_do_not_exist(make: Callable[[], object]) -> None:
     """A stream of a device that does not exist is CUDA's error."""
     with pytest.raises(torch.AcceleratorError, match="invalid device ordinal"):
-        make()  # type: ignore[operator]  # one of the functions above
+        make()
 
 
 def test_an_encoder_with_padding() -> None:

@@ -105,6 +105,8 @@ def convolution(tensor: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor |
 
 def native_dropout(tensor: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Tensor, torch.Tensor]:
     """CUDA has one kernel where the CPU composes (`aten/src/ATen/native/cuda/Dropout.cu`); the mask is boolean."""
+    if not tensor.is_floating_point():
+        raise NotImplementedError(f"\"fused_dropout\" not implemented for '{tensor.type().rpartition('.')[2][:-6]}'")
     index = tensor.get_device()
     host = on_host(tensor)
     if train is False or p == 0:

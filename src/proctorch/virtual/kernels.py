@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from proctorch.virtual import generators, memory, recovery, rule, state, streams, transfers
+from proctorch.virtual import generators, memory, recovery, refusals, rule, state, streams, transfers
 from proctorch.virtual.relabel import CPU_KERNELS, on_device, on_host
 
 _CPU = torch.device("cpu")
@@ -41,7 +41,7 @@ class Operation:
 
     __slots__ = (
         *("key", "call", "base", "name", "arguments", "tensors", "lists", "outs", "written", "generator"),
-        *("foreach", "waits", "returned", "simple", "indexes"),
+        *("foreach", "waits", "returned", "simple", "indexes", "refused"),
     )
     call: Any
 
@@ -65,6 +65,7 @@ class Operation:
         self.foreach = self.base.startswith("_foreach_")
         self.waits = self.base in _WAITING
         self.indexes = self.base in rule.INDEXING
+        self.refused = refusals.dtypes(self.base)
         self.returned = [_returned_argument(schema, result) for result in schema.returns]
         #: One new tensor, which is what most operations return.
         self.simple = self.returned == [None] and str(schema.returns[0].type) == "Tensor"
@@ -146,6 +147,8 @@ def run(operation: Operation, /, *args: Any, **kwargs: Any) -> Any:  # noqa: C90
             index = _common_device(operation, args, kwargs)
         elif index is None or index < 0:
             index = state.current_device()
+        if operation.refused:
+            refusals.refuse(operation.base, [host[position] for position in operation.tensors if position < count])
         if operation.generator:
             _insert_generator(operation, host, host_kwargs, index)
         if operation.waits and kwargs.get("output_size") is None:  # which says what would be read
