@@ -240,3 +240,10 @@ def test_timeline() -> None:
         (-MIB, 0, False),
     ]
     assert [each.seconds for each in moments] == sorted(each.seconds for each in moments)
+
+
+@pytest.mark.parametrize("device", [-1, 2, "cuda:0"])
+def test_statistics_of_a_device_that_does_not_exist(device: object) -> None:
+    """Statistics of a device that is not there are refused, and the numbers that are there are named."""
+    with pytest.raises(ValueError, match="numbered 0 to 1, and this is"):
+        virtual.memory_stats(device)  # type: ignore[arg-type]  # on purpose

@@ -43,14 +43,15 @@ def test_the_profiler(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_a_snapshot_of_the_memory() -> None:
     """A memory snapshot lists the live blocks of each device, and asking for a history changes nothing."""
+    size = 3 << 20
     torch.cuda.memory._record_memory_history(max_entries=10)
-    x = torch.empty(3 << 20, dtype=torch.uint8, device="cuda:1")
-    (segment,) = torch.cuda.memory_snapshot()
-    assert (segment["device"], segment["total_size"], segment["segment_type"]) == (1, 3 << 20, "large")
+    x = torch.empty(size, dtype=torch.uint8, device="cuda:1")
+    (segment,) = (each for each in torch.cuda.memory_snapshot() if each["total_size"] == size)
+    assert (segment["device"], segment["segment_type"]) == (1, "large")
     assert segment["blocks"][0]["state"] == "active_allocated"
     del x
     snapshot = torch.cuda.memory._snapshot()
-    assert snapshot["segments"] == []
+    assert size not in {each["total_size"] for each in snapshot["segments"]}
     assert snapshot["device_traces"] == [[], []]
     torch.cuda.memory._record_memory_history(enabled=None)
 
@@ -113,6 +114,7 @@ def test_the_mode_is_forgotten() -> None:
         assert torch.ones(1, device="cuda").item() == 1
 
 
+@pytest.mark.filterwarnings("ignore:The torch.cuda..DtypeTensor constructors")
 def test_legacy_tensor_types() -> None:
     """`torch.cuda.FloatTensor` makes tensors from sizes and values, converts, and knows its instances."""
     cuda: Any = torch.cuda

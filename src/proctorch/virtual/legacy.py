@@ -3,6 +3,7 @@
 On a build without CUDA the C types of these names refuse to make anything. These are classes over them.
 """
 
+import warnings
 from typing import Any
 
 import torch
@@ -30,7 +31,13 @@ class _LegacyType(type):
         return isinstance(instance, cls.original)
 
     def __call__(cls, *data: Any, device: Any = "cuda") -> torch.Tensor:
-        """From sizes, a tensor of this type, or a sequence."""
+        """From sizes, a tensor of this type, or a sequence. CUDA's own warn, too (`python_tensor.cpp`)."""
+        warnings.warn(
+            "The torch.cuda.*DtypeTensor constructors are no longer recommended. It's best to use methods such as "
+            "torch.tensor(data, dtype=*, device='cuda') to create tensors.",
+            UserWarning,
+            stacklevel=2,
+        )
         if not data or isinstance(data[0], (int, torch.Size)):
             return torch.empty(*(data or (0,)), dtype=cls.dtype, device=device)
         (values,) = data
