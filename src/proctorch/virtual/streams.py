@@ -136,6 +136,11 @@ class Stream(_TorchStream):
     def __init__(self, device: Any = None, priority: int = 0, **known: int) -> None:
         pass
 
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        """The lowest and the highest priority; they change nothing here."""
+        return 0, -5
+
     @property
     def _key(self) -> tuple[int, int]:
         return self.device_index, self.stream_id

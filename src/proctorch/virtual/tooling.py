@@ -64,9 +64,9 @@ def runtime() -> SimpleNamespace:
 
 
 def memory_info(device: memory.Device) -> tuple[int, int]:
-    """Free and total bytes."""
+    """Free and total bytes, as the driver counts: it does not know what a process has allowed itself."""
     device.settle()
-    return max(device.limit - device.reserved, 0), device.budget
+    return device.budget - device.reserved, device.budget
 
 
 def activities() -> set[Any]:
