@@ -30,6 +30,7 @@ def test_the_runtime() -> None:
     assert runtime.cudaMemGetInfo(0) == torch.cuda.mem_get_info(0)
 
 
+@pytest.mark.filterwarnings("ignore:Warning. Profiler clears events")  # torch 2.12 always says so
 def test_the_profiler(capfd: pytest.CaptureFixture[str]) -> None:
     """The profiler runs with CUDA among its activities, and prints no complaint."""
     activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
@@ -125,7 +126,7 @@ def test_legacy_tensor_types() -> None:
     assert (half.dtype, half.is_cuda) == (torch.float16, True)
     assert isinstance(half, cuda.HalfTensor)
     assert not isinstance(torch.ones(2).half(), cuda.HalfTensor)
-    with pytest.raises(TypeError, match=r"expected .*FloatTensor"):
+    with pytest.raises(TypeError, match="expected .* \\(got "):
         cuda.FloatTensor(torch.ones(2))
 
 
