@@ -126,7 +126,7 @@ def test_legacy_tensor_types() -> None:
     assert (half.dtype, half.is_cuda) == (torch.float16, True)
     assert isinstance(half, cuda.HalfTensor)
     assert not isinstance(torch.ones(2).half(), cuda.HalfTensor)
-    with pytest.raises(TypeError, match="expected .* \\(got "):
+    with pytest.raises(TypeError, match=r"expected .* \(got "):
         cuda.FloatTensor(torch.ones(2))
 
 
