@@ -147,7 +147,7 @@ def run(operation: Operation, /, *args: Any, **kwargs: Any) -> Any:  # noqa: C90
             index = _common_device(operation, args, kwargs)
         elif index is None or index < 0:
             index = state.current_device()
-        if operation.refused:
+        if operation.refused and host[0].dtype in operation.refused:
             refusals.refuse(operation.base, [host[position] for position in operation.tensors if position < count])
         if operation.generator:
             _insert_generator(operation, host, host_kwargs, index)

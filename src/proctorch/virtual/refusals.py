@@ -54,11 +54,9 @@ def dtypes(base: str) -> frozenset[torch.dtype] | None:
 
 
 def refuse(base: str, tensors: list[Any]) -> None:
-    """NotImplementedError if a kernel of CUDA's is not made for the dtype of these tensors, the first of a call."""
-    refused, kernel = _NOT_MADE_FOR[base]
-    found = next((each for each in tensors if isinstance(each, torch.Tensor)), None)
-    if found is not None and found.dtype in refused and all(each.numel() for each in tensors if each is not None):
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{_NAMES[found.dtype]}'")
+    """NotImplementedError for a call whose first tensor is of such a dtype, unless one of its tensors is empty."""
+    if all(each.numel() for each in tensors if each is not None):
+        raise NotImplementedError(f"\"{_NOT_MADE_FOR[base][1]}\" not implemented for '{_NAMES[tensors[0].dtype]}'")
 
 
 def in_low_precision(base: str) -> bool:
