@@ -240,3 +240,22 @@ def test_timeline() -> None:
         (-MIB, 0, False),
     ]
     assert [each.seconds for each in moments] == sorted(each.seconds for each in moments)
+
+
+@pytest.mark.parametrize("device", [-1, 2, "cuda:0"])
+def test_statistics_of_a_device_that_does_not_exist(device: object) -> None:
+    """Statistics of a device that is not there are refused, and the numbers that are there are named."""
+    with pytest.raises(ValueError, match="numbered 0 to 1, and this is"):
+        virtual.memory_stats(device)  # type: ignore[arg-type]  # on purpose
+
+
+def test_what_the_driver_says_is_free() -> None:
+    """A fraction that a process allows itself changes what it can have, not what mem_get_info says is free."""
+    torch.cuda.set_per_process_memory_fraction(0.25)
+    held = torch.empty(20 << 20, dtype=torch.uint8, device="cuda")
+    assert torch.cuda.mem_get_info() == ((2 << 30) - torch.cuda.memory_reserved(), 2 << 30)
+    with pytest.raises(torch.OutOfMemoryError, match=r"of which 1\.98 GiB is free\. .* 512\.00 MiB allowed; "):
+        torch.empty(600 << 20, dtype=torch.uint8, device="cuda")
+    stats = torch.cuda.memory_stats()
+    assert (stats["num_ooms"], stats["num_alloc_retries"]) == (1, 1)
+    del held

@@ -31,6 +31,10 @@ def test_the_table_is_long_enough_to_be_compared() -> None:
             "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
         ),
         (
+            "d.logical_xor(c)",
+            "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
+        ),
+        (
             "d @ c",
             "different from other tensors on cuda:0 (when checking argument in method wrapper_CUDA_mm)",
         ),

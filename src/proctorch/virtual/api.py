@@ -106,7 +106,10 @@ def has_real_device() -> bool:
 
 
 def memory_stats(device: int = 0) -> MemoryStats:
-    """Live and peak bytes of a device, its budget, allocations and failures."""
+    """Live and peak bytes of a device, its budget, allocations and failures; ValueError if there is none such."""
+    count = state.device_count() or len(memory.devices)  # after it is turned off, what there was can still be asked
+    if device not in range(count):
+        raise ValueError(f"virtual devices are numbered 0 to {count - 1}, and this is {device!r}")
     return memory.devices[device].stats()
 
 

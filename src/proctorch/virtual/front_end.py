@@ -7,12 +7,11 @@ are replaced. All of it is put back by `take_away`.
 """
 
 import sys
-from types import SimpleNamespace
 from typing import Any
 
 import torch
 
-from proctorch.virtual import collectives, generators, memory, state, storages, streams
+from proctorch.virtual import collectives, generators, legacy, memory, state, storages, streams, tooling
 
 _ABSENT: Any = object()
 _CAPABILITY = (8, 0)
@@ -26,13 +25,15 @@ def put_in_place(budgets: list[int]) -> None:
     for device, budget in zip(memory.devices, budgets, strict=False):
         device.budget = budget
         device.reset()
-    for name, function in {**_cuda_functions(), **_accelerator_functions(), **collectives.functions()}.items():
-        _replace(torch._C, name, function)
+    streams.set_sync_debug_mode(0)
+    for functions in (_cuda_functions(), _accelerator_functions(), collectives.functions(), tooling.functions()):
+        for name, function in functions.items():
+            _replace(torch._C, name, function)
     cuda = torch.cuda
     _replace(cuda, "_initialized", False)
     _replace(cuda, "_cached_device_count", None)
     _replace(cuda, "_queued_calls", [])
-    _replace(cuda, "_cudart", SimpleNamespace())
+    _replace(cuda, "_cudart", tooling.runtime())
     _replace(cuda, "_is_compiled", lambda: True)
     _replace(cuda, "_is_in_bad_fork", state.in_bad_fork)
     _replace(cuda, "_device_count_nvml", lambda: -1)  # "unknown": then the functions above are asked
@@ -43,6 +44,10 @@ def put_in_place(budgets: list[int]) -> None:
     for name in ("Stream", "Event", "ExternalStream"):
         for module in (cuda, cuda.streams):
             _replace(module, name, getattr(streams, name))
+    for name, legacy_type in legacy.types().items():
+        _replace(cuda, name, legacy_type)
+    _replace(cuda.nvtx, "_nvtx", tooling.Nvtx())
+    _replace(torch.autograd.profiler, "_supported_activities", tooling.activities)
     _replace(cuda.graphs, "_cuda_isCurrentStreamCapturing", _no)
     _replace(torch.backends.cudnn, "is_acceptable", _no)  # it would warn that there is no cuDNN
     _replace(sys.modules["torch.cuda.nccl"], "is_available", _no)  # it would warn that there is no NCCL
@@ -111,9 +116,7 @@ def _device(index: Any) -> memory.Device:
 
 def _memory_info(device: Any = None) -> tuple[int, int]:
     torch.cuda._lazy_init()
-    found = _device(torch.cuda._utils._get_device_index(device, optional=True))
-    found.settle()
-    return max(found.limit - found.reserved, 0), found.budget
+    return tooling.memory_info(_device(torch.cuda._utils._get_device_index(device, optional=True)))
 
 
 def _empty_cache() -> None:
@@ -140,7 +143,12 @@ def _set_fraction(fraction: float, index: int) -> None:
 
 
 def _current_stream(index: int) -> tuple[int, int, int]:
+    index = _device(index).index
     return streams.current(index)[1], index, 1
+
+
+def _default_stream(index: int) -> tuple[int, int, int]:
+    return 0, _device(index).index, 1
 
 
 def _set_stream(*, stream_id: int, device_index: int, device_type: int) -> None:
@@ -166,7 +174,7 @@ def _cuda_functions() -> dict[str, Any]:
         "_cuda_synchronize": _synchronize,
         "_cuda_isInBadFork": state.in_bad_fork,
         "_cuda_getCurrentStream": _current_stream,
-        "_cuda_getDefaultStream": lambda index: (0, index, 1),
+        "_cuda_getDefaultStream": _default_stream,
         "_cuda_getStreamFromExternal": lambda pointer, index: (pointer, index, 1),
         "_cuda_setStream": _set_stream,
         "_cuda_getCurrentRawStream": lambda index: streams.current(index)[1],
@@ -182,8 +190,8 @@ def _cuda_functions() -> dict[str, Any]:
         "_cuda_resetAccumulatedMemoryStats": _reset_totals,
         "_cuda_setMemoryFraction": _set_fraction,
         "_cuda_getMemoryFraction": lambda index: _device(index).fraction,
-        "_cuda_set_sync_debug_mode": _nothing,
-        "_cuda_get_sync_debug_mode": lambda: 0,
+        "_cuda_set_sync_debug_mode": streams.set_sync_debug_mode,
+        "_cuda_get_sync_debug_mode": streams.sync_debug_mode,
     }
 
 

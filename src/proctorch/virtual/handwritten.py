@@ -98,13 +98,15 @@ def set_(tensor: torch.Tensor, source: Any = None, *place: Any) -> torch.Tensor:
 def convolution(tensor: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, *rest: Any) -> Any:
     """`aten/src/ATen/native/Convolution.cpp` compares types before anything else, and devices are part of a type."""
     for name, other in (("weight", weight), ("bias", bias)):
-        if other is not None and tensor.type() != other.type():
+        if other is not None and (tensor.get_device() != other.get_device() or tensor.dtype != other.dtype):
             raise RuntimeError(f"Input type ({tensor.type()}) and {name} type ({other.type()}) should be the same")
     return _convolve(tensor, weight, bias, *rest)
 
 
 def native_dropout(tensor: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Tensor, torch.Tensor]:
     """CUDA has one kernel where the CPU composes (`aten/src/ATen/native/cuda/Dropout.cu`); the mask is boolean."""
+    if not tensor.is_floating_point():
+        raise NotImplementedError(f"\"fused_dropout\" not implemented for '{tensor.type().rpartition('.')[2][:-6]}'")
     index = tensor.get_device()
     host = on_host(tensor)
     if train is False or p == 0:
@@ -239,6 +241,8 @@ KERNELS: dict[str, _call] = {
     "_fused_rms_norm_backward": rms_norm_backward,
     "record_stream": _answer(None),
     "_fused_sdp_choice": _answer(0),  # SDPBackend::math: the others are kernels for real devices
+    # The encoder of `nn.TransformerEncoder` would go on with nested tensors, which are not simulated.
+    "_nested_tensor_from_mask_left_aligned": _answer(value=False),
     "_use_cudnn_ctc_loss": _answer(value=False),
     "_use_cudnn_ctc_loss.Tensor": _answer(value=False),
     "_use_miopen_ctc_loss": _answer(value=False),

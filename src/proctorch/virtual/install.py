@@ -4,7 +4,7 @@ import warnings
 
 import torch
 
-from proctorch.virtual import compiler, generators, guard, handwritten, kernels, relabel, state, views
+from proctorch.virtual import compiler, generators, guard, handwritten, kernels, refusals, relabel, state, views
 from proctorch.virtual.hooks import Hooks
 from proctorch.virtual.native import Natives
 from proctorch.virtual.pinned import PinnedMemory
@@ -37,13 +37,16 @@ def _install_kernels() -> list[object]:
     catch_all = torch.library.Library("_", "IMPL")
     catch_all.fallback(kernels.fallback, "CUDA")
     library = torch.library.Library("aten", "IMPL")
-    by_hand = {**views.kernels(), **handwritten.KERNELS}
+    absent = {name: refusals.absent(name) for name in refusals.ABSENT}
+    by_hand = {**views.kernels(), **handwritten.KERNELS, **absent}
+    before = views.entries()
     add = library.m.impl  # type: ignore[union-attr]  # not destroyed: `Library.impl` would keep a record of each
     for name, kernel in by_hand.items():
         add(name, "CUDA", kernel, False)
     for name in _wanted() - by_hand.keys():
         base, _, overload = name.partition(".")
         add(name, "CUDA", kernels.kernel_for(f"aten::{base}", overload), False)
+    views.without_python(before)
     return [catch_all, library]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from proctorch.virtual import generators, memory, recovery, rule, state, streams, transfers
+from proctorch.virtual import generators, memory, recovery, refusals, rule, state, streams, transfers
 from proctorch.virtual.relabel import CPU_KERNELS, on_device, on_host
 
 _CPU = torch.device("cpu")
@@ -29,7 +29,11 @@ _LOW = (torch.float16, torch.bfloat16)
 _MOST_NUMBERS = 1000
 _numbers: dict[Any, torch.Tensor] = {}
 #: They read results on the host, so a real device waits for the stream.
-_WAITING = {"nonzero", "masked_select", "_unique2", "equal", "is_nonzero", "unique_consecutive", "unique_dim"}
+_WAITING = {
+    *("nonzero", "masked_select", "equal", "is_nonzero", "bincount", "repeat_interleave"),
+    *("_unique", "_unique2", "unique_consecutive", "unique_dim"),
+}
+_MASKS = (torch.bool, torch.uint8)
 
 
 class Operation:
@@ -37,7 +41,7 @@ class Operation:
 
     __slots__ = (
         *("key", "call", "base", "name", "arguments", "tensors", "lists", "outs", "written", "generator"),
-        *("foreach", "waits", "returned", "simple", "indexes"),
+        *("foreach", "waits", "returned", "simple", "indexes", "refused"),
     )
     call: Any
 
@@ -61,6 +65,7 @@ class Operation:
         self.foreach = self.base.startswith("_foreach_")
         self.waits = self.base in _WAITING
         self.indexes = self.base in rule.INDEXING
+        self.refused = refusals.dtypes(self.base)
         self.returned = [_returned_argument(schema, result) for result in schema.returns]
         #: One new tensor, which is what most operations return.
         self.simple = self.returned == [None] and str(schema.returns[0].type) == "Tensor"
@@ -142,10 +147,14 @@ def run(operation: Operation, /, *args: Any, **kwargs: Any) -> Any:  # noqa: C90
             index = _common_device(operation, args, kwargs)
         elif index is None or index < 0:
             index = state.current_device()
+        if operation.refused and host[0].dtype in operation.refused:
+            refusals.refuse(operation.base, [host[position] for position in operation.tensors if position < count])
         if operation.generator:
             _insert_generator(operation, host, host_kwargs, index)
-        if operation.waits:
+        if operation.waits and kwargs.get("output_size") is None:  # which says what would be read
             streams.wait_for_current(index)
+        if operation.indexes and any(each is not None and each.dtype in _MASKS for each in args[1]):
+            streams.wait_for_current(index)  # a mask becomes indices, and their number is the size of the result
         try:
             if host_kwargs or fresh or _any_autocast():
                 with _DisableAutocast():
@@ -248,6 +257,7 @@ def _common_device(operation: Operation, args: tuple[Any, ...], kwargs: dict[str
         for name, tensor in tensors:
             if name == "indices" and tensor.get_device() < 0:
                 transfers.note(tensor, torch.device("cuda", index))
+                streams.wait_for_current(index)
     return index
 
 

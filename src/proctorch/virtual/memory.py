@@ -123,6 +123,12 @@ class Device:
     def blocks(self) -> int:
         return len(self._blocks)
 
+    def block_sizes(self) -> list[int]:
+        """The bytes of each live block, oldest first."""
+        with self._lock:
+            self._settle()
+            return [block.size for block in self._blocks.values()]
+
     def record(self, *, on: bool) -> None:
         self.log = self._all_logs if on else None
 
@@ -200,7 +206,7 @@ class Device:
         link = "https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-alloc-conf"
         raise torch.OutOfMemoryError(
             f"CUDA out of memory. Tried to allocate {_text(size)}. GPU {self.index} has a total capacity of "
-            f"{_text(self.budget)} of which {_text(max(self.limit - self.reserved, 0))} is free. "
+            f"{_text(self.budget)} of which {_text(self.budget - self.reserved)} is free. "
             f"Process {os.getpid()} has {_text(self.reserved)} memory in use. {allowed}"
             f"Of the allocated memory {_text(self.live)} is allocated by PyTorch, and "
             f"{_text(self.reserved - self.live)} is reserved by PyTorch but unallocated. If reserved but unallocated "
@@ -216,10 +222,11 @@ class Device:
             used = _stat(self.live, self.peak, self.allocated, self.freed)
             reserved = _stat(self.reserved, self.reserved_peak, self.reserved_peak, self.reserved_peak - self.reserved)
             nothing = {"current": 0, "peak": 0, "allocated": 0, "freed": 0}
-            counts = ("num_alloc_retries", "num_sync_all_streams", "num_device_alloc", "num_device_free")
+            counts = ("num_sync_all_streams", "num_device_alloc", "num_device_free")
             return {
                 **dict.fromkeys(counts, 0),
-                "num_ooms": self.failures,
+                # What is cached is given back and the allocation tried again, before it is an error.
+                **dict.fromkeys(("num_alloc_retries", "num_ooms"), self.failures),
                 "max_split_size": -1,
                 **dict.fromkeys(("allocation", "active"), blocks),
                 **dict.fromkeys(("allocated_bytes", "active_bytes", "requested_bytes"), used),

@@ -39,6 +39,24 @@ def address(function: Any) -> int:
     return value
 
 
+class _Symbol(ctypes.Structure):
+    """`Dl_info` (dlfcn.h)."""
+
+    _fields_ = (
+        ("file", ctypes.c_char_p),
+        ("base", ctypes.c_void_p),
+        ("name", ctypes.c_char_p),
+        ("at", ctypes.c_void_p),
+    )
+    file: bytes
+
+
+def library_of(pointer: int) -> str:
+    """The name of the shared library that an address is in; empty if it is in none."""
+    found = _Symbol()
+    return Path(found.file.decode()).name if _LIBC.dladdr(ctypes.c_void_p(pointer), ctypes.byref(found)) else ""
+
+
 class Code:
     """A page of functions. `add` returns a function's address; nothing may be called before `seal`."""
 

@@ -5,10 +5,14 @@ from typing import Any
 
 import torch
 
+from proctorch.virtual import refusals
 from proctorch.virtual.relabel import CPU_KERNELS
 
-_LOW = (torch.float16, torch.bfloat16)
-_NO_LOW_PRECISION = ("not implemented for 'Half'", "not implemented for 'BFloat16'", "with half to float")
+_SINGLE = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.complex32: torch.complex64}
+_NO_LOW_PRECISION = (
+    *("not implemented for 'Half'", "not implemented for 'BFloat16'", "with half to float"),
+    *("doesn't support tensors of type: Half", "doesn't support tensors of type: ComplexHalf"),
+)
 _empty: Any = torch.ops.aten.empty.memory_format._handle.redispatch_boxed
 
 
@@ -21,6 +25,8 @@ def run_again(
     """
     text = str(error)
     if any(each in text for each in _NO_LOW_PRECISION):
+        if refusals.in_low_precision(operation.base):
+            raise NotImplementedError(text.replace("_cpu", "_cuda")) from None
         return _in_single_precision(operation, host, kwargs)
     if "not resizable" in text and operation.outs and not fresh:
         for name in operation.outs:
@@ -43,7 +49,7 @@ def empty_like_result(result: torch.Tensor) -> torch.Tensor:
 
 def _in_single_precision(operation: Any, host: list[Any], kwargs: dict[str, Any]) -> Any:
     given = [*host, *kwargs.values()]
-    low = next(each.dtype for each in given if isinstance(each, torch.Tensor) and each.dtype in _LOW)
+    low = next(each.dtype for each in given if isinstance(each, torch.Tensor) and each.dtype in _SINGLE)
     keeps_single = "softmax" in operation.base and True in [each for each in given if isinstance(each, bool)]
     raised = [False if each is True and keeps_single else _raised(each) for each in host]
     raised_kwargs = {name: _raised(value) for name, value in kwargs.items()}
@@ -62,9 +68,12 @@ def _in_single_precision(operation: Any, host: list[Any], kwargs: dict[str, Any]
 
 def _raised(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
-        return value.float() if value.dtype in _LOW else value
+        return value.to(_SINGLE[value.dtype]) if value.dtype in _SINGLE else value
     return [_raised(each) for each in value] if isinstance(value, list) else value
 
 
 def _lowered(value: Any, dtype: torch.dtype) -> Any:
-    return value.to(dtype) if isinstance(value, torch.Tensor) and value.dtype == torch.float32 else value
+    if not isinstance(value, torch.Tensor) or value.dtype not in _SINGLE.values():
+        return value
+    real = dtype if dtype.is_floating_point else torch.float16
+    return value.to(torch.complex32 if value.is_complex() else real)

@@ -43,7 +43,7 @@ def refuse(name: str, tensors: list[tuple[str, torch.Tensor]], written: set[str]
     elif name in _CHOOSING:
         _refuse_in_iterator([each for each in tensors if not _is_cpu_number(each[1]) or each[0] in written], set())
     elif name in _iterator_operations():
-        _refuse_shapes(tensors)
+        _refuse_shapes([each for each in tensors if each[0] == "self" or each[0] not in written])
         _refuse_in_iterator(tensors, written)
     elif name not in _unchecked_operations():
         _refuse_any_difference(name, tensors)
@@ -112,7 +112,10 @@ def _wrapper(name: str) -> str:
 
 
 def _refuse_shapes(tensors: list[tuple[str, torch.Tensor]]) -> None:
-    """TensorIterator compares shapes before devices (`aten/src/ATen/ExpandUtils.cpp`, infer_size_impl)."""
+    """TensorIterator compares shapes before devices (`aten/src/ATen/ExpandUtils.cpp`, infer_size_impl).
+
+    Not those of results, which it resizes.
+    """
     shape: list[int] = []
     for _, tensor in tensors:
         other = list(tensor.shape)

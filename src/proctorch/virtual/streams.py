@@ -10,10 +10,13 @@ real device.
 import itertools
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
 import torch
+
+from proctorch.virtual import state
 
 _numbers = itertools.count(1)
 _lock = threading.RLock()
@@ -56,9 +59,34 @@ def wait_for_stream(stream: tuple[int, int]) -> None:
 
 
 def wait_for_current(device: int) -> None:
-    """A blocking read of `device` is about to happen on its current stream."""
+    """The host is about to wait for the current stream of `device`, for a value or for a blocking copy."""
+    if _sync.debug_mode:
+        _complain_of_waiting()
     if _delayed:
         wait_for_stream(current(device))
+
+
+class _Sync:
+    debug_mode = 0  # 0: let it be, 1: warn, 2: refuse
+
+
+_sync = _Sync()
+
+
+def sync_debug_mode() -> int:
+    return _sync.debug_mode
+
+
+def set_sync_debug_mode(mode: int) -> None:
+    """What happens when the host waits without having said so (`torch.cuda.set_sync_debug_mode`): 0, 1 or 2."""
+    _sync.debug_mode = mode
+
+
+def _complain_of_waiting() -> None:
+    """`c10/cuda/CUDAFunctions.cpp`, warn_or_error_on_sync."""
+    if _sync.debug_mode > 1:
+        raise RuntimeError("called a synchronizing CUDA operation")
+    warnings.warn("called a synchronizing CUDA operation", UserWarning, stacklevel=4)
 
 
 def _arrive(copies: list[_Delayed]) -> None:
@@ -98,6 +126,7 @@ class Stream(_TorchStream):
         """`known` are stream_id, device_index and device_type of a stream that exists."""
         if "stream_id" not in known:
             index = torch.cuda._utils._get_device_index(device, optional=True)
+            index = state.index_of(torch.device("cuda", index))
             known = {"stream_id": next(_numbers), "device_index": index}
         self: Self = super().__new__(cls, **{**known, "device_type": _CUDA})
         self.priority = priority
@@ -106,6 +135,11 @@ class Stream(_TorchStream):
 
     def __init__(self, device: Any = None, priority: int = 0, **known: int) -> None:
         pass
+
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        """The lowest and the highest priority; they change nothing here."""
+        return 0, -5
 
     @property
     def _key(self) -> tuple[int, int]:
@@ -117,6 +151,8 @@ class Stream(_TorchStream):
         return True
 
     def synchronize(self) -> None:
+        if _sync.debug_mode:
+            _complain_of_waiting()
         wait_for_stream(self._key)
 
     def wait_stream(self, stream: "Stream") -> None:
