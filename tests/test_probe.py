@@ -8,6 +8,7 @@ from collections.abc import Callable
 from textwrap import dedent
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -20,7 +21,7 @@ FILE = "answer.py"
 
 def candidate(source: str) -> Callable[..., Any]:
     """The function `f` of a candidate's file. Its lines count from the first line of the text."""
-    names: dict[str, Any] = {"torch": torch, "warnings": warnings}
+    names: dict[str, Any] = {"np": np, "torch": torch, "warnings": warnings}
     exec(compile(dedent(source).lstrip("\n"), FILE, "exec"), names)
     function: Callable[..., Any] = names["f"]
     return function
@@ -94,6 +95,59 @@ def test_numbers_that_are_put_on_a_device_are_a_copy(call: str) -> None:
     assert found.copies == (Copy("cpu", "meta", 12, 1),)
 
 
+@pytest.mark.parametrize(
+    "call", ["x.new_tensor([1.0, 2.0, 3.0])", "x.new_tensor(data=[1.0, 2.0, 3.0])", "x.new([1, 2, 3])"]
+)
+def test_numbers_that_follow_another_tensor_are_a_copy(call: str) -> None:
+    """A tensor made from Python's numbers where another tensor is has crossed to it."""
+    found = trace(f"def f(x): return {call}", torch.ones(2, device="meta"))
+    assert found.copies == (Copy("cpu", "meta", 12, 1),)
+
+
+def test_a_list_of_tensors_crosses_as_one() -> None:
+    """A tensor made from a list of single numbers is made on the host, wherever these are."""
+    found = trace("def f(x): return torch.tensor([x, x], device='meta')", torch.tensor(1.0))
+    assert found.copies == (Copy("cpu", "meta", 8, 1),)
+
+
+@pytest.mark.parametrize("call", ["torch.tensor", "torch.as_tensor", "x.new_tensor"])
+def test_an_array_crosses_once(call: str) -> None:
+    """NumPy's numbers that are put on a device are one copy, though torch moves them in its usual way."""
+    where = "" if call == "x.new_tensor" else ", device='meta'"
+    found = trace(f"def f(x, numbers): return {call}(numbers{where})", torch.ones(2, device="meta"), np.ones(3))
+    assert [(each.source, each.target, each.line) for each in found.copies] == [("cpu", "meta", 1)]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "x[[0, 2]]",
+        "x[:, [0, 2]]",
+        "x[torch.tensor([0, 2])]",
+        "x[np.array([0, 2])]",
+        "x.index_put((torch.tensor([0, 2]),), x[0])",
+        "x[0].__setitem__([0, 2], x[0, 1:])",
+    ],
+)
+def test_an_index_on_the_cpu_is_a_copy(use: str) -> None:
+    """An index that the CPU has, as a list, an array or a tensor, is copied to what is indexed."""
+    found = trace(f"def f(x): {use}", torch.ones(3, 3, device="meta"))
+    assert found.copies == (Copy("cpu", "meta", 16, 1),)
+
+
+def test_an_index_that_is_there_is_no_copy() -> None:
+    """An index on the device, a slice and a number copy nothing; nor does a size."""
+    found = trace(
+        """
+        def f(x, index):
+            return x[index], x[0], x[1:, None], x.new(2, 3), x.new(x.shape), x.new_zeros(3)
+        """,
+        torch.ones(3, 3, device="meta"),
+        torch.zeros(2, dtype=torch.int64, device="meta"),
+    )
+    assert found.copies == ()
+
+
 @pytest.mark.parametrize("number", [0.0, 1.0])
 def test_a_tensor_made_from_a_tensor_is_what_torch_makes_of_it(number: float) -> None:
     """Tensors are handed to `as_tensor` as they are: their values are not read, and a move is one copy."""
@@ -152,6 +206,19 @@ def test_each_way_to_read_a_number_is_a_read() -> None:
         torch.tensor(1.0),
     )
     assert found.reads == (Read("cpu", 2), Read("cpu", 3), Read("cpu", 4), Read("cpu", 5), Read("cpu", 6))
+
+
+@pytest.mark.parametrize(
+    "use", ["print(x)", "str(x)", "repr(x)", "'%s' % x", "f'{x}'", "f'{x[0]}'", "x.equal(x)", "torch.equal(x, x)"]
+)
+def test_a_look_at_the_values_is_a_read(use: str) -> None:
+    """A text of the values and a comparison of them all wait for the device too."""
+    assert trace(f"def f(x): {use}", torch.ones(2)).reads == (Read("cpu", 1),)
+
+
+def test_a_text_of_what_has_no_values_is_no_read() -> None:
+    """A tensor of the meta device has nothing to wait for."""
+    assert trace("def f(x): print(x)", torch.ones(2, device="meta")).reads == ()
 
 
 def test_arithmetic_is_no_read() -> None:

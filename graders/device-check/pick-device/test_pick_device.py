@@ -115,9 +115,10 @@ def test_strict_refuses_nothing_else(run, seed):
     """With strict, what is there is picked, and nothing preferred is nothing refused."""
     kind = random.Random(seed).choice(["cuda", "xpu"])
     cpu = [("cpu", ""), ("cpu", "0")]
-    calls = ((machine(kind, 2), f"{kind}:1"), (BARE, "cpu"), (BARE, None))
+    calls = ((machine(kind, 2), f"{kind}:1"), (machine("mps"), "mps"), (BARE, "cpu"), (BARE, None))
     seen, raised = insisted(run, *calls, strict=True)
-    for at, (call, names, right) in enumerate(zip(calls, raised, ([(kind, "1")], cpu, cpu), strict=True)):
+    allowed = ([(kind, "1")], [("mps", ""), ("mps", "0")], cpu, cpu)
+    for at, (call, names, right) in enumerate(zip(calls, raised, allowed, strict=True)):
         require(not names, "strict refuses where there is nothing to refuse", detail=f"{call}: {names}")
         mine = kind_and_index(seen, at, "returned")
         require(mine in right, "with strict, another device is picked", detail=f"{call}: {mine}")

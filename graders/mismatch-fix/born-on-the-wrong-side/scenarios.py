@@ -3,6 +3,7 @@
 import copy
 
 import torch
+from torch import nn
 
 
 def encode(candidate, device, _probe, *, weights, sizes, tokens, direction, dtype="float32"):
@@ -24,11 +25,14 @@ def in_turn(candidate, device, _probe, *, weights, sizes, batches):
 
 
 def elsewhere(candidate, _device, probe, *, weights, sizes, tokens):
-    """A deep copy is moved to the meta device, which every machine has; the original works before and after."""
+    """A deep copy, inside a larger module, is moved to the meta device, which every machine has.
+
+    The original works before and after.
+    """
     encoder = _encoder(candidate, weights, sizes)
     encoder(tokens[:1])
     place = torch.device("meta")
-    twin, given = copy.deepcopy(encoder).to(place), tokens.to(place)
+    twin, given = nn.Sequential(copy.deepcopy(encoder)).to(place), tokens.to(place)
     with probe.watch():
         there = twin(given)
     settings = {"device": torch.empty(0).device, "dtype": torch.empty(0).dtype}
@@ -36,10 +40,13 @@ def elsewhere(candidate, _device, probe, *, weights, sizes, tokens):
 
 
 def there_and_back(candidate, device, probe, *, weights, sizes, tokens):
-    """A deep copy of an encoder that has worked on the CPU is moved to the job's device; the original works on."""
+    """A deep copy of an encoder that has worked on the CPU, inside a larger module, is moved to the job's device.
+
+    The original works on.
+    """
     encoder = _encoder(candidate, weights, sizes)
     encoder(tokens[:1])
-    twin = copy.deepcopy(encoder).to(device)
+    twin = nn.Sequential(copy.deepcopy(encoder)).to(device)
     given = tokens.to(device)
     with probe.watch():
         there = twin(given)

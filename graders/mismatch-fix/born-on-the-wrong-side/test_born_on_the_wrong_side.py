@@ -91,7 +91,7 @@ def test_the_result_is_right(run, shared_seed, device):
 
 
 def test_it_computes_where_it_was_moved(run, shared_seed):
-    """A deep copy that was moved to the meta device computes there, and the original computes on the CPU."""
+    """A deep copy that was moved to the meta device, as a part of another module, computes there."""
     given = task(shared_seed)
     seen = run("elsewhere", **without(given, "direction"))
     batch, time, width = (*given["tokens"].shape, given["sizes"][1])

@@ -24,15 +24,18 @@ def compute(candidate, device, probe, *, means, stds, gain, images, dtype="float
 
 
 def elsewhere(candidate, _device, probe, *, means, stds, gain, images):
-    """A deep copy is moved to the meta device, which every machine has; the original computes before and after."""
+    """Deep copies of the rig and of its normalizer are moved to the meta device, which every machine has.
+
+    The original computes before and after.
+    """
     rig = _rig(candidate, means, stds, gain)
     rig(images, 0)
     place = torch.device("meta")
-    twin, given = copy.deepcopy(rig).to(place), images.to(place)
+    twins, given = [copy.deepcopy(each).to(place) for each in (rig, rig.normalizer)], images.to(place)
     with probe.watch():
-        there = [twin(given, camera) for camera in range(len(means))]
+        there = [[twin(given, camera) for camera in range(len(means))] for twin in twins]
     return {
-        "there": [probe.describe(each) for each in there],
+        "there": [[probe.describe(each) for each in results] for results in there],
         "here": [rig(images, camera).detach() for camera in range(len(means))],
     }
 

@@ -11,10 +11,10 @@ RELATIVE = {"float64": 1e-6, "bfloat16": 3e-2, "float16": 5e-3}
 
 
 def task(seed):
-    """Statistics of a few cameras, a gain, and images."""
+    """Statistics of a few cameras, a gain, and images; there are more channels than cameras, and not three."""
     dice = torch.Generator().manual_seed(seed)
     cameras, channels, batch, height, width = (
-        int(torch.randint(low, high, (), generator=dice)) for low, high in ((2, 5), (2, 5), (1, 5), (2, 6), (2, 6))
+        int(torch.randint(low, high, (), generator=dice)) for low, high in ((2, 4), (4, 7), (1, 5), (2, 6), (2, 6))
     )
     return {
         "means": torch.rand(cameras, channels, generator=dice).tolist(),
@@ -53,13 +53,14 @@ def test_the_result_is_right(run, shared_seed, device):
 
 
 def test_the_constants_follow_the_module(run, shared_seed):
-    """A deep copy inside a larger module is moved to the meta device and computes there without a copy from the CPU."""
+    """Deep copies, alone and in a larger module, move to the meta device and compute there, copying nothing."""
     given = task(shared_seed)
     _, scaled = reference(given)
     seen = run("elsewhere", **given)
     for camera, expected in enumerate(scaled):
-        told = seen.dict("there", camera, what="the result")
-        require(told.get("device") == "meta", "after a move to another device, the result is not there")
+        for twin, whole in enumerate(("as a part of another module", "alone")):
+            told = seen.dict("there", twin, camera, what="the result")
+            require(told.get("device") == "meta", f"after a move to another device, {whole}, the result is not there")
         right(seen, ["here", camera], expected, "the result of the original, after a copy of it was moved")
     for each in seen.trace().copies:
         require(each.source == each.target, "forward copies a constant to the device", line=each.line)

@@ -22,9 +22,12 @@ def train_elsewhere(candidate, _device, probe, *, weights, batches, rate, epochs
 def _train(candidate, device, probe, weights, batches, rate, epochs):
     model = _classifier(weights).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=rate)
-    computed, losses = [], []
+    computed, losses, steps = [], [], []
     for layer in model:
         layer.register_forward_hook(lambda _layer, inputs, output: computed.extend([inputs[0].device, output.device]))
+    optimizer.register_step_post_hook(
+        lambda *_: steps.append([probe.describe(each.grad) for each in model.parameters()])
+    )
     loader = [[images.clone(), labels.clone()] for images, labels in batches]
     with _moves(model) as moved:
         for step, batch in enumerate(loader * epochs):
@@ -34,7 +37,7 @@ def _train(candidate, device, probe, weights, batches, rate, epochs):
         "computed_on": sorted({str(each) for each in computed}),
         "losses": losses,
         "parameters": [probe.describe(each) for each in model.parameters()],
-        "grads": [probe.describe(each.grad) for each in model.parameters()],
+        "steps": steps,
         "moved": len(moved) > 0,
         "batches": [[probe.describe(each) for each in batch] for batch in loader],
         "same_values": [[torch.equal(*pair) for pair in _pairs(*both)] for both in zip(loader, batches, strict=True)],

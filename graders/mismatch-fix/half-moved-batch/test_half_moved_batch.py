@@ -51,15 +51,17 @@ def trained(given):
 
 
 def all_on(seen, where):
-    """What the model computed, its parameters and its gradients are on one device."""
+    """What the model computed, its parameters, and its gradients at each step of the optimizer are on one device."""
     computed = seen.list("computed_on")
     require(computed, "the model was not called")
     require(computed == [where], f"the model computes on {', '.join(map(str, computed))}, not on {where}")
     for at in range(len(seen.list("parameters"))):
-        for kind, name in (("parameters", "a parameter"), ("grads", "a gradient")):
-            got = seen.get(kind, at, "device")
-            require(got is not None, f"after a step there is no gradient in {name.removeprefix('a ')}s")
-            require(got == where, f"after a step, {name} is on {got}, not on {where}")
+        got = seen.get("parameters", at, "device")
+        require(got == where, f"after a step, a parameter is on {got}, not on {where}")
+        for step in range(len(seen.list("steps"))):
+            got = seen.get("steps", step, at, "device")
+            require(got is not None, "the optimizer steps without a gradient")
+            require(got == where, f"the optimizer steps with a gradient on {got}, not on {where}")
 
 
 def test_it_trains(run, shared_seed):
@@ -67,6 +69,8 @@ def test_it_trains(run, shared_seed):
     given = task(shared_seed)
     losses, weights = trained(given)
     seen = run("train", **given)
+    steps = len(seen.list("steps"))
+    require(steps == len(losses), f"in {len(losses)} steps of training, the optimizer steps {steps} times")
     for step, loss in enumerate(losses):
         mine = seen.tensor("losses", step, what="the loss", dtype="float32", shape=())
         require(not seen.received("losses", step).requires_grad, "the loss that is returned has a graph")

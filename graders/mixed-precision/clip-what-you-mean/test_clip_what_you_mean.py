@@ -142,7 +142,7 @@ def test_the_step_after_a_skipped_one(run, seed):
 
 
 def test_steps_in_a_row(run, seed):
-    """Each of several steps is the clipped gradient of its own batch."""
+    """Each of several steps is the clipped gradient of its own batch, and the scale stays as it is."""
     weights, pairs = task(seed, batches=3)
     limit = limit_for(weights, pairs[0])
     seen = run("train", weights=weights, batches=pairs, limit=limit, scale=2.0)
@@ -150,17 +150,25 @@ def test_steps_in_a_row(run, seed):
         before = weights if step == 0 else weights_after(seen, step - 1, weights)
         expected = clipped(gradient(before, pair), limit)
         same(update(seen, step, weights), expected, "one of several steps is not the clipped gradient of its batch")
+        scale = seen.number("after", step, "scale", what="the scale after the step")
+        require(scale == 2.0, "a batch with finite gradients changes the scale")
 
 
-@pytest.mark.parametrize("scale", [SMALL, LARGE])
+@pytest.mark.parametrize("scale", [2.0, LARGE])
 def test_each_optimizer_has_its_own_limit(run, seed, scale):
-    """With two optimizers, the parameters of each are clipped on their own, and unscaled once."""
-    weights, pairs = task(seed)
+    """With two optimizers, the parameters of each are clipped on their own and unscaled once, in each of two steps."""
+    weights, pairs = task(seed, batches=2)
     grads = gradient(weights, pairs[0])
     limit = float(0.5 * min(row(grads[:2]).norm(), row(grads[2:]).norm()))
     seen = run("train", weights=weights, batches=pairs, limit=limit, scale=scale, split=True)
-    expected = torch.cat([clipped(grads[:2], limit), clipped(grads[2:], limit)])
-    same(update(seen, 0, weights), expected, "with two optimizers, the update is not the gradient of each, clipped")
+    for step, pair in enumerate(pairs):
+        grads = gradient(weights if step == 0 else weights_after(seen, step - 1, weights), pair)
+        expected = torch.cat([clipped(grads[:2], limit), clipped(grads[2:], limit)])
+        same(
+            update(seen, step, weights),
+            expected,
+            "with two optimizers, the update is not the gradient of each, clipped",
+        )
 
 
 def test_a_disabled_scaler_is_plain_float32(run, seed):

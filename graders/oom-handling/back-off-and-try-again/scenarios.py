@@ -127,6 +127,7 @@ _ERRORS = {
     "an illegal access": lambda: RuntimeError("CUDA error: an illegal memory access was encountered"),
     "a missing operation": lambda: NotImplementedError("not implemented for 'Half'"),
     "a wrong value": lambda: ValueError("item 3 was read out of memory order"),
+    "a MemoryError": lambda: MemoryError("out of memory"),
     "a missing key": lambda: KeyError("out of memory"),
 }
 

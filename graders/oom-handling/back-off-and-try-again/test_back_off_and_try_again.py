@@ -7,7 +7,7 @@ from proctorch.judge.checks import require
 
 MIB = 1 << 20
 MEMORY = ["torch", "torch, in other words", "mps", "driver", "capitals"]
-OTHER = ["a wrong shape", "an illegal access", "a missing operation", "a wrong value", "a missing key"]
+OTHER = ["a wrong shape", "an illegal access", "a missing operation", "a wrong value", "a MemoryError", "a missing key"]
 
 
 def items(seed, count):
@@ -110,11 +110,14 @@ def test_the_failed_attempt_is_gone(run, shared_seed, start):
     ended(seen, given)
 
 
-@pytest.mark.parametrize("place", [0, 5])
-@pytest.mark.parametrize("error", ["torch", "mps"])
-def test_an_item_that_does_not_fit(run, shared_seed, place, error):
+@pytest.mark.parametrize(
+    ("place", "count", "start", "error"),
+    [(0, 11, 8, "torch"), (5, 11, 8, "mps"), (8, 9, 4, "torch")],
+    ids=["first", "middle", "last chunk of one"],
+)
+def test_an_item_that_does_not_fit(run, shared_seed, place, count, start, error):
     """An item that does not fit by itself ends the work: the exception of the call with it alone leaves, unchanged."""
-    given = task(shared_seed, count=11)
+    given = task(shared_seed, count, start)
     given["costs"][given["items"][place]] = 100
     seen = run("back_off", **given, error=error)
     expected = [chunk for chunk, _ in calls_for(**_named(given))]

@@ -19,7 +19,15 @@ def evaluate(candidate, device, probe, *, weights, batches, dropout=0.0, trainin
             else {"returned": candidate.evaluate(model, loader, device)}
         )
         after = {"recording": torch.is_grad_enabled(), "inference": torch.is_inference_mode_enabled()}
-    return told | seen | after | {"modes": [each.training for each in model.modules()]}
+    return (
+        told
+        | seen
+        | after
+        | {
+            "modes": [each.training for each in model.modules()],
+            "trained": [each.requires_grad for each in model.parameters()],
+        }
+    )
 
 
 def many(candidate, device, probe, *, count, rows, classes, kept):

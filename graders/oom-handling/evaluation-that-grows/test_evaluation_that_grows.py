@@ -73,7 +73,7 @@ def test_the_logits_are_right(run, shared_seed):
     """The logits of all samples come back on the CPU, in the loader's order, without a graph."""
     given = task(shared_seed)
     seen = run("evaluate", **given)
-    right_logits(seen, given, "the logits")
+    right_logits(seen, given, "the tensor of logits")
     require(not seen.received("returned", 1, what="the logits").requires_grad, "the logits have a graph")
 
 
@@ -89,7 +89,7 @@ def test_the_loss_is_the_mean_over_samples(run, shared_seed):
 def test_dropout_is_off(run, shared_seed):
     """A model with dropout, in training mode before, gives the logits that it gives without."""
     given = task(shared_seed)
-    right_logits(run("evaluate", **given, dropout=0.5), given, "with dropout in the model, the logits")
+    right_logits(run("evaluate", **given, dropout=0.5), given, "with dropout in the model, the tensor of logits")
 
 
 def test_no_graph_is_recorded(run, shared_seed):
@@ -123,6 +123,7 @@ def test_modes_are_restored(run, shared_seed, training, recording, fault):
         require("ZeroDivisionError" in raised, f"an exception of {fault}'s does not pass through")
     modes = seen.list("modes")
     require(modes and all(mode is training for mode in modes), f"{after}, the model is not in the mode that it was in")
+    require(all(seen.list("trained")), f"{after}, a parameter has no `requires_grad` any more")
     same = seen.flag("recording") == recording and not seen.flag("inference")
     require(same, f"{after}, the recording of gradients is not as it was")
 

@@ -5,9 +5,14 @@ from torch import nn
 
 
 def step(candidate, device, _probe, *, weights, x, y, chunk, rate):
-    """One step, from gradients that are not zero; its gradients are looked at when the optimizer is asked to step."""
+    """One step, from gradients that are not zero; its gradients are looked at when the optimizer has stepped."""
     model = _classifier(weights).to(device)
     return _step(candidate, model, x, y, chunk, rate)
+
+
+def rows_in_chunks(candidate, device, _probe, *, weights, x, y, chunks, rate):
+    """What the model gets in each of several steps, which allow chunks of different lengths."""
+    return [_step(candidate, _classifier(weights).to(device), x, y, chunk, rate)["chunks"] for chunk in chunks]
 
 
 def step_with_batch_norm(candidate, device, probe, *, weights, norm, x, y, chunk, rate, frozen):
@@ -42,7 +47,7 @@ def _step(candidate, model, x, y, chunk, rate):
     for each in model.parameters():
         each.grad = torch.ones_like(each)
     model.register_forward_pre_hook(lambda _model, inputs: seen["chunks"].append(inputs[0].detach().clone()))
-    optimizer.register_step_pre_hook(lambda *_: seen["steps"].append(_gradients(model)))
+    optimizer.register_step_post_hook(lambda *_: seen["steps"].append(_gradients(model)))
     loss = candidate.train_step(model, [x, y], optimizer, chunk)
     return seen | {"loss": loss, "weights": [each.detach() for each in model.parameters()]}
 

@@ -96,9 +96,9 @@ def test_the_gradient_is_that_of_the_batch(run, shared_seed, device):
 @pytest.mark.parametrize(
     "ignored", [(1, 4, 5, 6), (0, 1, 2, 3), (2, 8, 9)], ids=["some", "a whole chunk", "the last chunk"]
 )
-def test_ignored_rows_do_not_count(run, seed, device, ignored):
+def test_ignored_rows_do_not_count(run, shared_seed, device, ignored):
     """Where rows have no label, the gradient is that of the whole batch, and finite, though a chunk may have none."""
-    given = task(seed, device, ignored)
+    given = task(shared_seed, device, ignored)
     seen = run("step", **given)
     same_gradient(seen, given, device, "with ignored rows, the gradient is not that of the whole batch")
 
@@ -137,18 +137,20 @@ def test_the_loss_is_that_of_the_batch(run, shared_seed, device, ignored):
     require(error <= LOSS[dtype_on(device)], "the loss is not that of the whole batch", detail=f"error {error:.3g}")
 
 
-@pytest.mark.parametrize("chunk", [1, 3, 16])
-def test_chunks_as_allowed(run, shared_seed, device, chunk):
+def test_chunks_as_allowed(run, shared_seed, device):
     """No call of the model has more rows than allowed, and all calls together have each row once."""
-    given = task(shared_seed, device) | {"chunk": chunk}
-    seen = run("step", **given)
-    chunks = [seen.tensor("chunks", at, what="what the model gets") for at in range(len(seen.list("chunks")))]
+    given, allowed = task(shared_seed, device), [1, 3, 16]
+    del given["chunk"]
+    seen = run("rows_in_chunks", **given, chunks=allowed)
     features = given["x"].shape[1]
-    require(chunks and all(each.ndim == 2 and each.shape[1] == features for each in chunks), "the model gets no rows")
-    largest = max(len(each) for each in chunks)
-    require(largest <= chunk, f"the model gets {largest} rows at once, with {chunk} allowed")
-    rows = sorted(torch.cat(chunks).double().tolist())
-    require(rows == sorted(given["x"].double().tolist()), "the model does not get each row once")
+    for step, limit in enumerate(allowed):
+        chunks = [seen.tensor(step, at, what="what the model gets") for at in range(len(seen.list(step)))]
+        right = chunks and all(each.ndim == 2 and each.shape[1] == features for each in chunks)
+        require(right, "the model gets no rows")
+        largest = max(len(each) for each in chunks)
+        require(largest <= limit, f"the model gets {largest} rows at once, with {limit} allowed")
+        rows = sorted(torch.cat(chunks).double().tolist())
+        require(rows == sorted(given["x"].double().tolist()), "the model does not get each row once")
 
 
 def test_memory_does_not_grow(run, device):

@@ -1,9 +1,9 @@
 """What is observed while a candidate's code runs: copies between devices, scalar reads, dtypes, bytes, warnings.
 
 Two of torch's own interception points do it on any device: a dispatch mode sees every operation below autograd (the
-backward pass included), a function mode sees `torch.tensor(list, device=…)`, which dispatch does not. Bytes are counted
-by storage, since autograd keeps storages alive after the tensor objects are gone. Everything here is testimony from the
-candidate's own process: the judge cross-checks it with values.
+backward pass included), a function mode sees `torch.tensor(list, device=…)` and `print`, which dispatch does not. Bytes
+are counted by storage, since autograd keeps storages alive after the tensor objects are gone. Everything here is
+testimony from the candidate's own process: the judge cross-checks it with values.
 """
 
 import contextlib
@@ -22,6 +22,15 @@ _MAX_EVENTS = 10_000
 _AUTOCAST_TYPES = ("cpu", "cuda", "xpu", "mps")
 _COPIES = ("aten._to_copy", "aten.copy_", "aten._copy_from")
 _FACTORIES = (torch.tensor, torch.as_tensor, torch.asarray)
+_METHODS = (torch.Tensor.new_tensor, torch.Tensor.new)
+_SUBSCRIPTS = (torch.Tensor.__getitem__, torch.Tensor.__setitem__)
+_CPU = torch.device("cpu")
+#: Below these operations, an index on the CPU is copied to the device of what is indexed.
+_INDEXING = ("aten.index", "aten._unsafe_index", "aten.index_put", "aten.index_put_", "aten._index_put_impl_")
+#: They have a Python value as their result, for which the CPU waits.
+_READS = ("aten._local_scalar_dense", "aten.equal")
+#: Torch hides from all modes how it makes a text of a tensor's values.
+_TEXTS = (torch.Tensor.__repr__, torch.Tensor.__format__)
 
 
 class Probe:
@@ -121,10 +130,13 @@ class _Trace:
             frame = frame.f_back
         return None
 
-    def copy(self, source: str, target: torch.Tensor) -> None:
+    def copy(self, source: torch.device | str, target: torch.device, size: int) -> None:
         if len(self.copies) < _MAX_EVENTS:
-            size = target.numel() * target.element_size()
-            self.copies.append([source, str(target.device), size, self.line()])
+            self.copies.append([str(source), str(target), size, self.line()])
+
+    def read(self, tensor: torch.Tensor) -> None:
+        if len(self.reads) < _MAX_EVENTS:
+            self.reads.append([str(tensor.device), self.line()])
 
     def operation(self, function: Any, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> None:
         name = str(function._overloadpacket)
@@ -140,12 +152,18 @@ class _Trace:
         )
         if key in self._ops or len(self._ops) < _MAX_EVENTS:
             self._ops[key] = self._ops.get(key, 0) + 1
-        if name == "aten._local_scalar_dense" and len(self.reads) < _MAX_EVENTS:
-            self.reads.append([str(inputs[0].device), self.line()])
+        if name in _READS:
+            self.read(inputs[0])
         if name in _COPIES and outputs:
             source = inputs[1] if name == "aten.copy_" and len(inputs) > 1 else inputs[0]
             if source.device != outputs[0].device:
-                self.copy(str(source.device), outputs[0])
+                self.copy(source.device, outputs[0].device, _bytes(outputs[0]))
+
+    def indexed(self, tensor: torch.Tensor, indices: Any) -> None:
+        """Notes the copies of indices that are on another device than what they index."""
+        for each in _tensors((indices,)):
+            if each.device != tensor.device:
+                self.copy(each.device, tensor.device, _bytes(each))
 
     def outside(self, tensors: list[torch.Tensor]) -> None:
         """Notes storages that were there before, so that a view of one is not charged."""
@@ -211,6 +229,8 @@ class _DispatchWatch(TorchDispatchMode):  # type: ignore[no-untyped-call]  # tor
         kwargs = kwargs or {}
         inputs = list(_tensors((*args, *kwargs.values())))
         self._trace.outside(inputs)
+        if str(func._overloadpacket) in _INDEXING and len(args) > 1:
+            self._trace.indexed(*args[:2])
         result = func(*args, **kwargs)
         outputs = list(_tensors((result,)))
         self._trace.operation(func, inputs, outputs)
@@ -226,13 +246,43 @@ class _FunctionWatch(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
+        kwargs = kwargs or {}
         self._trace.autocast = _autocast_state()
-        result = func(*args, **(kwargs or {}))
-        if func in _FACTORIES and next(_tensors((*args, *(kwargs or {}).values())), None) is None:
-            target = next(_tensors((result,)), None)
-            if target is not None and target.device.type != "cpu":
-                self._trace.copy("cpu", target)  # data born in Python, on the host, and carried over
+        copies, reads = len(self._trace.copies), len(self._trace.reads)
+        result = func(*args, **kwargs)
+        if func in _TEXTS and args[0].device.type != "meta" and len(self._trace.reads) == reads:
+            self._trace.read(args[0])
+        target, size = _crossing(func, args, kwargs, result)
+        if size and target.type != "cpu" and len(self._trace.copies) == copies:  # an array's copy is seen below
+            self._trace.copy("cpu", target, size)
         return result
+
+
+def _crossing(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> tuple[torch.device, int]:
+    """Where numbers that Python holds are put by a call, and how many bytes these are there; 0 if it puts none."""
+    if func in _SUBSCRIPTS:
+        index = args[1] if isinstance(args[1], tuple) else (args[1],)
+        return args[0].device, sum(_bytes_of_numbers(each) for each in index if isinstance(each, (list, range)))
+    made = isinstance(result, torch.Tensor) and _is_host_data(func, args, kwargs)
+    return (result.device, _bytes(result)) if made else (_CPU, 0)
+
+
+def _bytes_of_numbers(index: Any) -> int:
+    """The bytes of the index that torch makes of numbers: a bool has one, an int eight."""
+    if isinstance(index, (list, range)):
+        return sum(map(_bytes_of_numbers, index))
+    return 1 if isinstance(index, bool) else 8 if isinstance(index, int) else 0
+
+
+def _is_host_data(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a tensor is made of numbers that Python has, which are on the host."""
+    if func in _METHODS:
+        args = args[1:]
+    elif func not in _FACTORIES:
+        return False
+    data = args[0] if args else kwargs.get("data", kwargs.get("obj"))
+    size = func is torch.Tensor.new and (isinstance(data, torch.Size) or not hasattr(data, "__len__"))
+    return not isinstance(data, torch.Tensor) and not size
 
 
 def _tensors(values: Any) -> Iterator[torch.Tensor]:
@@ -241,6 +291,10 @@ def _tensors(values: Any) -> Iterator[torch.Tensor]:
             yield value
         elif isinstance(value, (list, tuple)):
             yield from _tensors(value)
+
+
+def _bytes(tensor: torch.Tensor) -> int:
+    return tensor.numel() * tensor.element_size()
 
 
 def _dtype(tensor: torch.Tensor) -> str:
