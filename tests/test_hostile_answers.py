@@ -54,7 +54,7 @@ RAISED: dict[str, Any] = {
     "message": "bad",
     "frames": [[7, "double"]],
     "line": 7,
-    "out_of_memory": False,
+    "limit": "",
     "trace": "…",
 }
 TRACE: dict[str, Any] = {
@@ -148,7 +148,7 @@ def test_an_answer_of_no_shape_is_evidence(answer: dict[str, Any]) -> None:
         (put(BROKE, ("raised", "line"), 1 << 70), f"{GARBLED} (ValueError)"),
         (put(BROKE, ("raised", "frames", 0, 0), -1), f"{GARBLED} (ValueError)"),
         (put(BROKE, ("raised", "frames", 0, 0), True), f"{GARBLED} (TypeError)"),
-        (put(BROKE, ("raised", "out_of_memory"), 1), f"{GARBLED} (TypeError)"),
+        (put(BROKE, ("raised", "limit"), 1), f"{GARBLED} (TypeError)"),
         (put(PLAYED, ("moments", 0, 0), 1 << 4000), f"{GARBLED} (FrameError)"),
         (put(PLAYED, ("moments", 0, 0), float("nan")), f"{GARBLED} (FrameError)"),
         (put(PLAYED, ("traces", "main", "copies", 0, 2), 1 << 4000), f"{GARBLED} (FrameError)"),
