@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from proctorch.bank.question import Question
-from proctorch.judge.grade import CheckResult, Outcome, Output, Verdict, show_points
+from proctorch.judge.grade import CheckResult, Outcome, Output, Tier, Verdict, show_points
 from proctorch.markup import printed, visible
 
 if TYPE_CHECKING:
@@ -93,6 +93,9 @@ def report_page(report: "Report") -> RenderableType:
         parts += [*_attempt(report, attempt), Text("")]
     counts = ", ".join(f"{count} {verdict.value.replace('_', ' ')}" for verdict, count in report.counts.items())
     parts.append(Text(f"{len(report.grades)} graded: {counts}", style="bold"))
+    for tier in (Tier.KERNEL, Tier.PROCESS):
+        if report.environment.sandbox == tier.value:
+            parts.append(Text(f"sandbox: tier {tier.value}, {tier.meaning}"))
     return Group(*parts)
 
 
