@@ -25,6 +25,7 @@ from proctorch.judge.plan import Job
 from proctorch.judge.play import Play
 from proctorch.judge.submission import Submission
 from proctorch.judge.supervise import Process, Sandbox, Stopped
+from proctorch.judge.testimony import read_load, read_play, whereabouts
 from proctorch.wire import Named, Opaque, Received
 
 QUESTION = Bank.load(Path(__file__).parent / "bank").questions[0]
@@ -42,9 +43,14 @@ def no_sandbox() -> Sandbox:
     raise AssertionError("nothing is to be played")
 
 
-def reader() -> Play:
-    """What reads the answers of a job."""
-    return Play(Job(QUESTION, Submission("double_it.py", b""), CPU), no_sandbox, 1)
+def loaded(answer: dict[str, Any]) -> Evidence:
+    """What is read in an answer to `load`."""
+    return read_load(answer, QUESTION, confined=True)[0]
+
+
+def played(answer: dict[str, Any]) -> Evidence:
+    """What is read in an answer to `play`."""
+    return read_play(answer, QUESTION.limits, confined=True)
 
 
 # ---------------------------------------------------------------------------------------------------- what is sent
@@ -117,7 +123,7 @@ PLACES = [(form, path) for form in FORMS for path in places(form)]
 
 def read(answer: dict[str, Any]) -> list[Evidence]:
     """The evidence in an answer, to whatever it is one."""
-    return [reader()._read_load(answer), reader()._read_play(answer)]
+    return [loaded(answer), played(answer)]
 
 
 @_fuzz
@@ -159,7 +165,7 @@ def test_an_answer_of_no_shape_is_evidence(answer: dict[str, Any]) -> None:
 )
 def test_numbers_that_cannot_be_are_refused(answer: dict[str, Any], reason: str) -> None:
     """A line, a size or a time that no program has, which sums and plots would trip over, makes an answer none."""
-    evidence = reader()._read_play(answer)
+    evidence = played(answer)
     assert (evidence.ended, evidence.reason) == (Ended.GARBLED, reason)
 
 
@@ -167,18 +173,18 @@ def test_a_long_message_is_cut() -> None:
     """Of a megabyte in many lines, told as the message, the name and the traceback, the candidate reads a line."""
     long = "word\n" * 200_000
     told = RAISED | {"message": long, "trace": long, "frames": [[7, long]], "types": [long]}
-    evidence = reader()._read_load({"invalid": told})
+    evidence = loaded({"invalid": told})
     assert evidence.reason == f"it is not valid Python: {'word ' * 60}…"
     assert evidence.place == Place(7, f"{'word ' * 60}…")
-    assert len(reader()._read_play(BROKE | {"raised": told}).detail) == 20_000
+    assert len(played(BROKE | {"raised": told}).detail) == 20_000
 
 
 def test_a_traceback_of_junk_is_read_in_time() -> None:
     """A text that begins the name of a file again and again and never ends it, which would take minutes if the end of
     each were looked for in all of it, has no line.
     """
-    assert play_module._whereabouts('File "' * 50_000, "double_it.py") is None
-    assert play_module._whereabouts('File "a" b.py", line 3 in f', 'a" b.py') == Place(3, "f")
+    assert whereabouts('File "' * 50_000, "double_it.py") is None
+    assert whereabouts('File "a" b.py", line 3 in f', 'a" b.py') == Place(3, "f")
 
 
 # ---------------------------------------------------------------------------------------------------- how it is sent

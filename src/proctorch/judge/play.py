@@ -1,80 +1,36 @@
 """One job while it is graded: its process in the sandbox, the evidence so far, and the results of its checks."""
 
 import contextlib
-import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from proctorch import wire
-from proctorch.bank.question import Check, Limits
+from proctorch.bank.question import Check
 from proctorch.devices import held
 from proctorch.errors import ProctorchError
 from proctorch.judge import canary
-from proctorch.judge.evidence import Ended, Evidence, checked, line_number, read_moments, read_trace
+from proctorch.judge.evidence import Ended, Evidence
 from proctorch.judge.grade import CheckResult, CopyCount, Grade, MemoryRun, Outcome, Output, Place, Tier, Verdict
 from proctorch.judge.integrity import audit
 from proctorch.judge.plan import Job, mix_seed
 from proctorch.judge.submission import Submission
 from proctorch.judge.supervise import Process, Sandbox, SandboxBroken, Stopped
+from proctorch.judge.testimony import read_load, read_play, read_prepare, shorten, whereabouts
 from proctorch.judge.verdict import Incident, decide
 
 #: After so many scenarios that had to be stopped, the rest of a job is not played: each costs its whole time limit.
 _MAX_TIME_OUTS = 2
-_SHOWN = 300
-_MAX_TRACE = 20_000
 #: Bytes of all answers of a job: they are kept until its last check is made.
 _MAX_ANSWERS = 256 << 20
 _MAX_COPIES = 50
 #: Bytes of the virtual accelerator where the question sets no budget.
 _VIRTUAL_MEMORY = 1 << 30
-#: The names are bounded, or text that begins many of them and ends none takes time with the square of its length.
-_FRAME = re.compile(r'File "(.{1,255}?)", line (\d{1,9}) in (\S+)')
-#: What is added to the message of an error that code brings along from a notebook.
-_HINTS = {
-    f"name '{name}' is not defined": f": {name} is a notebook's own, and the code runs as plain Python"
-    for name in ("display", "get_ipython")
-} | {
-    f"'{word}' outside {where}": ": a notebook allows it at top level, plain Python does not"
-    for word, where in (
-        *(("await", "function"), ("async with", "async function"), ("async for", "async function")),
-        ("asynchronous comprehension", "of an asynchronous function"),
-    )
-}
-_FORBIDDEN = " (a submission has a folder of its own, and no other files, no network and no further processes)"
 
 
 class NotPlayed(Exception):
     """There is no evidence, and there will be none: the check is NOT_RUN. The text is one line for the candidate."""
-
-
-@dataclass(frozen=True)
-class _Told:
-    """An exception as the sandbox tells it, its types checked."""
-
-    types: tuple[str, ...]
-    message: str
-    frames: tuple[tuple[int, str], ...]
-    line: int | None
-    #: Which limit was exceeded: `memory`, `processes`, `threads`, `disk`, `open_files`, or none.
-    limit: str = ""
-    trace: str = ""
-    #: Where in a helper file it was raised, as `shapes.py, line 3`; empty if it was not.
-    helper: str = ""
-
-    @property
-    def place(self) -> Place | None:
-        if self.frames:
-            return Place(*self.frames[-1])
-        return None if self.line is None else Place(self.line, "<module>")
-
-    @property
-    def headline(self) -> str:
-        text = next(iter(self.message.strip().splitlines()), "")
-        name = self.types[0] if self.types else "an exception"
-        hint = _HINTS.get(text, "")
-        return shorten(f"{name}: {text}{hint}" if text else name) + (f" ({self.helper})" if self.helper else "")
 
 
 class Play:
@@ -130,7 +86,8 @@ class Play:
             "seed": mix_seed(self.secret, self.job.question.id, scenario),
         }
         try:
-            evidence = self._read_play(process.ask(request, self._seconds))
+            answer = process.ask(request, self._seconds)
+            evidence = read_play(answer, self.job.question.limits, confined=self._confined)
         except Stopped as stopped:
             evidence = self._stopped(stopped)
         if evidence.ended is Ended.JUDGE and not self._breaks_by_itself(request):
@@ -169,7 +126,8 @@ class Play:
         process = self._process = self._started()
         self.limits = process.limits
         try:
-            evidence = self._read_load(process.ask(self._to_load(self.job.submission), self._seconds))
+            answer = process.ask(self._to_load(self.job.submission), self._seconds)
+            evidence, self._lines = read_load(answer, self.job.question, confined=self._confined)
         except Stopped as stopped:
             evidence = self._stopped(stopped, "at import: ")
         if evidence.ended is not Ended.ANSWERED:
@@ -195,10 +153,9 @@ class Play:
             answer = process.ask({"op": "prepare", "scenarios": question.scenarios.read_bytes()}, self._seconds)
         except Stopped as stopped:
             raise ProctorchError(f"scenarios.py {stopped.reason}") from None
-        if "broken" in answer:
+        if broken := read_prepare(answer):
             process.close()
-            told = _told(answer["broken"])
-            raise ProctorchError(f"scenarios.py broke: {told.headline}\n{told.trace}")
+            raise ProctorchError(broken)
         return process
 
     def _to_load(self, submission: Submission) -> dict[str, Any]:
@@ -256,60 +213,9 @@ class Play:
         return Evidence(
             stopped.ended,
             reason=f"{prefix}{stopped.reason}",
-            place=_whereabouts(stopped.whereabouts, self.job.submission.path.name),
+            place=whereabouts(stopped.whereabouts, self.job.submission.path.name),
             detail=stopped.whereabouts,
         )
-
-    def _read_load(self, answer: dict[str, Any]) -> Evidence:
-        """The evidence in an answer to `load`, whatever it claims to be."""
-        try:
-            if "invalid" in answer:
-                told = _told(answer["invalid"])
-                reason = f"it is not valid Python: {shorten(told.message)}{_HINTS.get(told.message, '')}"
-                return Evidence(Ended.INVALID, reason=reason, place=told.place)
-            functions = [(_name(name), line_number(line)) for name, line in answer["functions"]]
-            self._lines = dict(functions)
-            if "raised" in answer:
-                return self._raised(_told(answer["raised"]), "at import: ")
-            problems = [
-                problem
-                for entry in self.job.question.entry
-                if (problem := _problem(entry.name, entry.signature, answer["entry"][entry.name], functions))
-            ]
-        except (TypeError, ValueError, KeyError, AttributeError) as error:
-            return _garbled(error)
-        if problems:
-            return Evidence(Ended.INVALID, reason="; ".join(problems))
-        return Evidence(Ended.ANSWERED)
-
-    def _read_play(self, answer: dict[str, Any]) -> Evidence:
-        """The evidence in an answer to `play`, whatever it claims to be."""
-        try:
-            traces = {checked(str, name): read_trace(told) for name, told in answer["traces"].items()}
-            moments = read_moments(answer.get("moments", []))
-            if "raised" not in answer:
-                return Evidence(Ended.ANSWERED, value=answer["value"], traces=traces, moments=moments)
-            told = _told(answer["raised"])
-            if not answer["touched"] and not told.frames:
-                return Evidence(Ended.JUDGE, reason=f"the scenario broke: {told.headline}", detail=told.trace)
-            return replace(self._raised(told, ""), traces=traces, moments=moments)
-        except (TypeError, ValueError, KeyError, AttributeError, wire.FrameError) as error:
-            return _garbled(error)
-
-    def _raised(self, told: _Told, prefix: str) -> Evidence:
-        if exceeded := _exceeded(told.limit, self.job.question.limits):
-            ended, what = exceeded
-            return Evidence(ended, reason=f"{prefix}{what}", place=told.place, detail=told.trace)
-        if told.types[:1] == ("SystemExit",):
-            reason = f"{prefix}ended the program (sys.exit)"
-        elif told.place is None:
-            used = f"what the code returned could not be used: {told.headline}"
-            reason = f"{prefix}{used if told.types else shorten(told.message)}"
-        else:
-            reason = f"{prefix}{told.headline}"
-        if told.types[:1] == ("PermissionError",) and self._confined:
-            reason += _FORBIDDEN
-        return Evidence(Ended.RAISED, reason=reason, place=told.place, detail=told.trace)
 
     # ------------------------------------------------------------------------------------------------ results
 
@@ -393,12 +299,6 @@ def _telling(run: MemoryRun) -> tuple[bool, int]:
     return any(moment.failed for moment in run.moments), run.peak
 
 
-def shorten(text: str) -> str:
-    """One line of at most a few hundred characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
-
-
 def not_run(check: Check, reason: str, *, counted: bool) -> CheckResult:
     """The result of a check that was not made."""
     return CheckResult(check.test, check.title, check.points, Outcome.NOT_RUN, counted=counted, reason=reason)
@@ -407,68 +307,6 @@ def not_run(check: Check, reason: str, *, counted: bool) -> CheckResult:
 def _unaccounted(check: Check) -> CheckResult:
     reason = "the grader did not make it"
     return CheckResult(check.test, check.title, check.points, Outcome.ERROR, reason=reason)
-
-
-def _problem(name: str, signature: str, told: Any, functions: list[tuple[str, int]]) -> str:
-    """Why an entry point is not what the question asks for, in one line; empty if it is."""
-    match told:
-        case {"problem": "missing"}:
-            found = ", ".join(f"{each} (line {line})" for each, line in functions) or "none"
-            return f"it has no function `{name}`; found: {shorten(found)}"
-        case {"problem": "not callable"}:
-            return f"`{name}` is no function"
-        case {"problem": "parameters", "signature": str() as has}:
-            return f"`{name}{shorten(has)}` cannot be called as `{signature}`"
-        case {}:
-            return ""
-        case _:
-            raise TypeError("no entry point")
-
-
-def _exceeded(limit: str, limits: Limits) -> tuple[Ended, str] | None:
-    """How an exception that tells of a limit ends a job, and what the candidate is told."""
-    match limit:
-        case "memory":
-            return Ended.OUT_OF_MEMORY, f"needed more memory than the limit of {limits.memory / (1 << 30):g} GiB"
-        case "threads":
-            return Ended.TOO_MANY_PROCESSES, f"started more threads than the limit of {limits.threads}"
-        case "processes":
-            return Ended.TOO_MANY_PROCESSES, f"started more processes than the limit of {limits.processes}"
-        case "disk":
-            return Ended.TOO_MANY_FILES, f"wrote more files than the limit of {limits.disk / (1 << 20):g} MiB"
-        case "open_files":
-            return Ended.TOO_MANY_FILES, f"had more files open than the limit of {limits.open_files}"
-        case _:
-            return None
-
-
-def _told(raised: Any) -> _Told:
-    line = raised["line"]
-    return _Told(
-        types=tuple(_name(each) for each in raised["types"]),
-        message=checked(str, raised["message"]),
-        frames=tuple((line_number(number), _name(function)) for number, function in raised["frames"]),
-        line=None if line is None else line_number(line),
-        limit=checked(str, raised.get("limit", "")),
-        trace=checked(str, raised.get("trace", ""))[-_MAX_TRACE:],
-        helper=shorten(checked(str, raised.get("helper", ""))),
-    )
-
-
-def _whereabouts(traceback: str, file: str) -> Place | None:
-    """The innermost line of the candidate's file in a traceback of faulthandler's."""
-    for name, line, function in _FRAME.findall(traceback):
-        if name == file:
-            return Place(int(line), function)
-    return None
-
-
-def _name(value: Any) -> str:
-    return shorten(checked(str, value))
-
-
-def _garbled(error: Exception) -> Evidence:
-    return Evidence(Ended.GARBLED, reason=f"sent the judge something that is no answer ({type(error).__name__})")
 
 
 def _joined(first: Output, second: Output) -> Output:

@@ -21,8 +21,9 @@ from proctorch.judge.checks import CheckFailure
 from proctorch.judge.evidence import Ended, Evidence
 from proctorch.judge.grade import CheckResult, Outcome, Place
 from proctorch.judge.plan import mix_seed
-from proctorch.judge.play import NotPlayed, Play, not_run, shorten
+from proctorch.judge.play import NotPlayed, Play, not_run
 from proctorch.judge.supervise import Unavailable
+from proctorch.judge.testimony import shorten
 
 _PLAY = "proctorch_play"
 
