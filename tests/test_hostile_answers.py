@@ -39,11 +39,7 @@ _fuzz = settings(
 )
 
 
-def no_sandbox() -> Sandbox:
-    raise AssertionError("nothing is to be played")
-
-
-def loaded(answer: dict[str, Any]) -> Evidence:
+def read_loaded(answer: dict[str, Any]) -> Evidence:
     """What is read in an answer to `load`."""
     return read_load(answer, QUESTION, confined=True)[0]
 
@@ -123,7 +119,7 @@ PLACES = [(form, path) for form in FORMS for path in places(form)]
 
 def read(answer: dict[str, Any]) -> list[Evidence]:
     """The evidence in an answer, to whatever it is one."""
-    return [loaded(answer), played(answer)]
+    return [read_loaded(answer), played(answer)]
 
 
 @_fuzz
@@ -173,7 +169,7 @@ def test_a_long_message_is_cut() -> None:
     """Of a megabyte in many lines, told as the message, the name and the traceback, the candidate reads a line."""
     long = "word\n" * 200_000
     told = RAISED | {"message": long, "trace": long, "frames": [[7, long]], "types": [long]}
-    evidence = loaded({"invalid": told})
+    evidence = read_loaded({"invalid": told})
     assert evidence.reason == f"it is not valid Python: {'word ' * 60}…"
     assert evidence.place == Place(7, f"{'word ' * 60}…")
     assert len(played(BROKE | {"raised": told}).detail) == 20_000
