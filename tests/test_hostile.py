@@ -116,7 +116,6 @@ class World:
         self._known = self._snapshot()
         before = os.environ | {}
         os.environ["HOSTILE_SECRET"] = self.secrets["environment"]
-        os.environ["LD_LIBRARY_PATH"] = str(self.libraries)  # so that all of the sandbox's processes can be recognised
         self._stack.callback(lambda: (os.environ.clear(), os.environ.update(before)))
         return self
 
@@ -141,8 +140,6 @@ class World:
             self.paths[name].chmod(0o644 if name == "open" else 0o600)
         self.paths["submission"].write_bytes(_RIGHT + f"# {self.secrets['submission']}\n".encode())
         self._stack.callback(self.paths["home"].unlink, missing_ok=True)
-        self.libraries = self.root / "libraries"
-        self.libraries.mkdir()
         self.victim = self.root / "victim"
         (self.victim / "inner").mkdir(parents=True)
         (self.victim / "file").write_text("untouched")
@@ -317,9 +314,9 @@ class Use:
 class Watch:
     """Watches from outside, in a thread, what the sandbox's processes use. A context manager."""
 
-    def __init__(self, marker: str) -> None:
-        self._marker = marker.encode()
-        self._strangers: set[int] = set()
+    def __init__(self) -> None:
+        self._own: set[int] = set()
+        self._strangers = _processes()
         self._base: set[int] = set()
         self._servers = 0
         self._files = _shared_memory()
@@ -337,16 +334,16 @@ class Watch:
         self._thread.join()
 
     def processes(self) -> set[int]:
-        """The sandbox's: those whose command line names the world's folder."""
-        found = set()
-        for name in os.listdir("/proc"):
-            if name.isdecimal() and int(name) not in self._strangers:
-                line = _read(f"/proc/{name}/cmdline")
-                if self._marker in line:
-                    found.add(int(name))
-                elif line and b"proctorch.sandbox" not in line:
-                    self._strangers.add(int(name))
-        return found
+        """The sandbox's that are alive: this one's descendants that are new, wherever they have gone since."""
+        with self._lock:
+            alive = _processes()
+            self._own &= alive
+            self._strangers &= alive
+            for process in sorted(alive - self._own - self._strangers):
+                parent = re.search(rb"^PPid:\s+(\d+)", _read(f"/proc/{process}/status"), re.MULTILINE)
+                known = parent is not None and int(parent[1]) in self._own | {os.getpid()}
+                (self._own if known else self._strangers).add(process)
+            return set(self._own)
 
     def left(self) -> Iterator[str]:
         """Asked between two jobs: those that are no fork server. The first time, they all are."""
@@ -375,6 +372,10 @@ class Watch:
                 most.memory = max(most.memory, memory)
                 most.files = max(most.files, files)
                 most.disk = max(most.disk, size, _shared_memory() - self._files)
+
+
+def _processes() -> set[int]:
+    return {int(name) for name in os.listdir("/proc") if name.isdecimal()}
 
 
 def _read(path: str) -> bytes:
@@ -430,7 +431,7 @@ class Session:
 def play(tier: Tier, attacks: list[Attack], *, trust: bool = False) -> Session:
     """All of them in one session, a right submission before each kind and at the end."""
     session = Session()
-    with World() as world, Watch(world.root.name) as watch:
+    with World() as world, Watch() as watch:
         bank = Bank.load(world.root / "bank")
         question = bank.questions[0]
 
@@ -465,7 +466,7 @@ def play(tier: Tier, attacks: list[Attack], *, trust: bool = False) -> Session:
         grading = Grading(Plan(bank, tuple(jobs)), strongest=tier, trust_submissions=trust)
         grading.run(note)
         assert grading.strength is not None
-        assert grading.strength.tier == tier
+        assert Tier(grading.strength.tier) is tier
         session.left = watch.processes()
     return session
 

@@ -1,5 +1,5 @@
 # Uses up what all share: processes, threads, memory, files, output, the judge's own patience.
-# ways: fork raw_clone vfork spawn threads memory_in_python shared_memory memory_by_mmap memory_in_torch memfd files inodes sparse pipes stack output output_by_c errors huge_line compile expression whereabouts
+# ways: fork raw_clone vfork spawn threads memory_in_python shared_memory memory_by_mmap memory_in_torch memfd files inodes sparse pipes stack output output_by_c errors huge_line source expression whereabouts
 import threading
 import time
 
@@ -96,7 +96,7 @@ def files():
 
 def inodes():
     def all_of_them():
-        for number in range(20_000):
+        for number in range(6000):
             os.mkdir(f"folder{number}")
 
     attempt(all_of_them)
@@ -128,10 +128,10 @@ def pipes():
 def stack():
     sys.setrecursionlimit(1 << 30)
 
-    def down():
-        return [down()].sort(key=lambda _: down())
+    def down(_):
+        return sorted([0], key=down)
 
-    down()
+    down(0)
 
 
 def output():
@@ -153,8 +153,8 @@ def huge_line():
     raise ValueError("x" * (4 << 20))
 
 
-def compile():
-    __builtins__["compile"]("-" * 50_000 + "1", "?", "eval") if isinstance(__builtins__, dict) else eval("-" * 50_000 + "1")
+def source():
+    compile("-" * 50_000 + "1", "?", "eval")
 
 
 def expression():

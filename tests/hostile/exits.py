@@ -111,7 +111,7 @@ def in_repr():
 
 
 def stack_overflow():
-    ctypes.CFUNCTYPE(ctypes.c_int)
+    sys.setrecursionlimit(1 << 30)
     compare = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(lambda *_: stack_overflow() or 0)
     libc.qsort((ctypes.c_int * 4)(4, 3, 2, 1), 4, 4, compare)
 

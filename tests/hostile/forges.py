@@ -4,9 +4,6 @@ import json
 import struct
 import time
 
-torch_tensors = b""
-
-
 def frame(header, tensors=b""):
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     body = struct.pack(">I", len(text)) + text + tensors

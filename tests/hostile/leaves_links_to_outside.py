@@ -11,5 +11,5 @@ def double(x):
         attempt(os.mkdir, name)
     for path in ("closed/inner", "closed", "."):
         os.chmod(path, 0)
-    os.mkdir("nobody", 0) if os.access(".", os.W_OK) else None
+    attempt(os.mkdir, "nobody", 0)
     return x * 2

@@ -17,7 +17,9 @@ def double(x):
         attempt(fcntl.fcntl, number, fcntl.F_SETFL, os.O_ASYNC | os.O_APPEND)
         attempt(fcntl.fcntl, number, 1031, 4096)
         attempt(fcntl.flock, number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        attempt(os.dup2, number, 250)
+        if number <= 5:
+            attempt(os.dup2, number, 250 - number)
+            attempt(os.close, 250 - number)
     attempt(os.write, 3, b"junk" * 10)
     attempt(os.write, 0, b"junk" * 10)
     for number in range(6, 1024):

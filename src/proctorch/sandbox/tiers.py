@@ -29,10 +29,12 @@ _TRANSIENT_USERS = range(61184, 65520)
 _NOBODY = 65534
 _SYSTEM_FOLDERS = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/nix/store")
 _SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
+_NODES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 #: All of the package that is needed inside: neither the judge nor the bank that is shipped with it.
 _PARTS = ("__init__.py", "errors.py", "wire.py", "sandbox", "virtual")
 _TRY_SECONDS = 20.0
-_INSIDE = "/tmp"  # noqa: S108 - a mount of the job's own
+#: The job's own folder, a mount: where programs expect one, or else the second, should Python itself lie in the first.
+_INSIDE = ("/tmp", "/proctorch")  # noqa: S108 - nobody else's
 
 
 @dataclass(frozen=True)
@@ -285,6 +287,8 @@ class _Bubblewrap:
     def __init__(self, order: Order, user: int) -> None:
         self._order = order
         self._user = user
+        bound = [*_system(), *_python(), str(_package())]
+        self._inside = next(each for each in _INSIDE if not any(path.startswith(f"{each}/") for path in bound))
 
     def works(self, found: Found) -> bool:
         """Tries it with Python inside; notes what was found."""
@@ -318,7 +322,8 @@ class _Bubblewrap:
 
     def become(self) -> None:
         """Goes on as the fork server inside. Does not return."""
-        settings = confine.Settings("full", _INSIDE, tuple(_readable(self._order)), self._order.devices, own_user=True)
+        readable = tuple(_readable(self._order))
+        settings = confine.Settings("full", self._inside, readable, self._order.devices, own_user=True)
         told = json.dumps([self._order.control, self._order.virtual, self._order.preload, asdict(settings)])
         if self._user != os.getuid():
             _become_user(self._user)
@@ -349,13 +354,16 @@ class _Bubblewrap:
                 options += ["--tmpfs", path]
         for part in _PARTS:
             options += ["--ro-bind", str(package / part), str(package / part)]
-        options += ["--proc", "/proc", "--dev", "/dev", "--perms", "0700", "--tmpfs", _INSIDE, "--chdir", _INSIDE]
+        options += ["--proc", "/proc", "--dev", "/dev", "--perms", "0700", "--tmpfs", self._inside]
+        for path in _NODES:  # they are the machine's own: their times may not be set, though they are written to
+            options += ["--remount-ro", path]
+        options += ["--chdir", self._inside]
         for path in self._order.devices:
             options += ["--dev-bind-try", path, path]
         if self._order.devices:
             options += ["--ro-bind-try", "/sys", "/sys"]
         options += ["--remount-ro", "/"]
-        for name, value in (os.environ | {"HOME": _INSIDE, "TMPDIR": _INSIDE}).items():
+        for name, value in (os.environ | {"HOME": self._inside, "TMPDIR": self._inside}).items():
             options += ["--setenv", name, value]
         return options
 
