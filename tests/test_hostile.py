@@ -6,11 +6,11 @@ believed in one thing alone: when it says that it has won.
 """
 
 import contextlib
-import json
 import os
 import re
 import resource
 import secrets
+import select
 import shutil
 import signal
 import socket
@@ -18,8 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -41,8 +40,8 @@ _MEMORY = 256 * _MIB
 _DISK = 8 * _MIB
 _THREADS = 8
 _RIGHT = b"def double(x):\n    return x * 2\n"
-#: Beside a job: its ended predecessor, and what the fork server starts to remove its folder.
-_FEW_PROCESSES = 8
+#: Processes: of a job (they are counted with the threads), its predecessor, and what removes a folder.
+_FEW = 8 + _THREADS
 _KEY = 0x5EC0  # of System V's shared memory, semaphores and messages, as in the attacks
 
 
@@ -62,9 +61,6 @@ class Attack:
         parts = [self.file.stem, self.way, "with_processes" if self.processes else ""]
         return "-".join(part for part in parts if part)
 
-    @property
-    def kind(self) -> str:
-        return self.file.stem
 
 
 def _attacks() -> list[Attack]:
@@ -82,13 +78,51 @@ def _attacks() -> list[Attack]:
 
 
 _ATTACKS = _attacks()
-_NAMES = [attack.name for attack in _ATTACKS]
 
 #: Attacks that do not end by themselves: each costs its whole time limit.
-_ENDLESS = re.compile(r"never_ends|bombs-(expression|whereabouts)|forges|reads_nothing")
+_ENDLESS = re.compile(r"never_ends|bombs-(expression|whereabouts)|forges|patches-(worker|write_calls)")
+_SECONDS = 0.6
 
-#: All others still give a right answer, in tier `full`.
-_FATES: dict[str, Verdict] = {}
+#: The verdicts that an attack may get; all others still give a right answer.
+_FATES: tuple[tuple[str, set[Verdict]], ...] = (
+    (r"asks_in_another_way", {Verdict.RUNTIME_ERROR if os.uname().machine == "x86_64" else Verdict.ACCEPTED}),
+    (r"bombs-(fork|huge_line|stack)", {Verdict.RUNTIME_ERROR}),
+    (r"bombs-(memory_|shared_memory|source)", {Verdict.MEMORY_LIMIT}),
+    (r"bombs-(output|errors)", {Verdict.OUTPUT_LIMIT}),
+    (r"bombs-(expression|whereabouts)", {Verdict.TIME_LIMIT}),
+    (r"exits-", {Verdict.RUNTIME_ERROR}),
+    (r"never_ends-slow_answer", {Verdict.RUNTIME_ERROR}),
+    (r"never_ends-", {Verdict.TIME_LIMIT}),
+    # The judge cannot know better: whoever says so is not believed to be right, but not known to be wrong either.
+    (r"forges-(broken_scenario|not_touched)", {Verdict.JUDGE_ERROR}),
+    (
+        r"forges-|patches-|returns-",
+        {Verdict.RUNTIME_ERROR, Verdict.WRONG_ANSWER, Verdict.PARTIAL, Verdict.TIME_LIMIT},
+    ),
+    # It may or may not come before the answer.
+    (r"goes_on_after_the_answer-(alarm|thread_that_)", {Verdict.ACCEPTED, Verdict.RUNTIME_ERROR}),
+    (r"", {Verdict.ACCEPTED}),
+)
+
+#: What tier `kernel` does not keep from happening, and why.
+_WEAKER: dict[str, tuple[str, str]] = {
+    "bombs-files": (r"\d+ MiB of files", "each file is limited, all together are not: they lie on the machine's disk"),
+    "bombs-inodes": (r"\d+ files", "there may be any number of files: they lie on the machine's disk"),
+}
+#: The same, where the fork server is no user of its own: it was not started by root.
+_WEAKER_STILL: dict[str, tuple[str, str]] = {
+    "bombs-threads": (r"\d+ threads", "the system counts threads for a user, who has others here"),
+}
+#: In a run of an ordinary user that a run of root starts: what depends on the user.
+_OUTSIDE = re.compile(r"asks|bombs|changes|connects|leaves|looks|meddles|reads|signals|writes")
+_AGAIN = "PROCTORCH_TESTED_AGAIN"
+_CHOSEN = [attack for attack in _ATTACKS if _AGAIN not in os.environ or _OUTSIDE.match(attack.name)]
+_CASES = [
+    (tier, attack.name)
+    for tier in (Tier.FULL, Tier.KERNEL)
+    for attack in _CHOSEN
+    if tier is Tier.FULL or not attack.processes
+]
 
 
 # ------------------------------------------------------------------------------------------------ what they are after
@@ -154,9 +188,9 @@ class World:
             "unix": (socket.AF_UNIX, socket.SOCK_STREAM, str(self.root / "socket")),
             "abstract": (socket.AF_UNIX, socket.SOCK_STREAM, f"\0{self.marker}"),
         }
-        self._lines: dict[str, socket.socket] = {}
+        self.lines: dict[str, socket.socket] = {}
         for name, (family, style, address) in kinds.items():
-            line = self._lines[name] = self._stack.enter_context(socket.socket(family, style))
+            line = self.lines[name] = self._stack.enter_context(socket.socket(family, style))
             line.bind(address)
             if style == socket.SOCK_STREAM:
                 line.listen(100)
@@ -196,11 +230,11 @@ class World:
             "HOME": self.home,
             "SECRETS": ":".join(map(str, self.paths.values())),
             "NUMBERS": " ".join(f"{name}={number}" for name, number in _numbers().items()),
-            "TCP": self._lines["tcp"].getsockname()[1],
-            "UDP": self._lines["udp"].getsockname()[1],
+            "TCP": self.lines["tcp"].getsockname()[1],
+            "UDP": self.lines["udp"].getsockname()[1],
             "UNIX": self.root / "socket",
             "ABSTRACT": self.marker,
-            "MESSAGE": self.secrets["message"] if attack.kind == "leaves_a_message" else "",
+            "MESSAGE": self.secrets["message"] if attack.file.stem == "leaves_a_message" else "",
             "WAY": attack.way,
         }
         text = (_HERE / "hostile" / "tools.py").read_text() + attack.file.read_text()
@@ -225,7 +259,7 @@ class World:
         return {str(path): _state(Path(path)) for path in (*own, *shared)}
 
     def _called(self) -> Iterator[str]:
-        for name, line in self._lines.items():
+        for name, line in self.lines.items():
             with contextlib.suppress(BlockingIOError):
                 while True:
                     if line.type == socket.SOCK_STREAM:
@@ -363,12 +397,14 @@ class Watch:
         while not self._stop.wait(0.015):
             jobs = self.processes() - self._base
             told = [_read(f"/proc/{process}/status") for process in jobs]
+            common = max((_field(_read(f"/proc/{each}/status"), b"RssAnon") for each in self._base), default=1 << 40)
             files, size = _folders()
             with self._lock:
                 most = self._most
                 most.processes = max(most.processes, len(jobs))
                 most.threads = max(most.threads, sum(_field(each, b"Threads") for each in told))
-                memory = sum(_field(each, b"RssAnon") + _field(each, b"RssShmem") for each in told) << 10
+                own = [_field(each, b"RssAnon") + _field(each, b"RssShmem") for each in told]
+                memory = sum(max(0, each - common) for each in own) << 10
                 most.memory = max(most.memory, memory)
                 most.files = max(most.files, files)
                 most.disk = max(most.disk, size, _shared_memory() - self._files)
@@ -420,6 +456,7 @@ def _work_folders() -> Iterator[str]:
 class Session:
     """What came of the attacks, by name."""
 
+    tier: Tier
     grades: dict[str, Grade] = field(default_factory=dict)
     harm: dict[str, list[str]] = field(default_factory=dict)
     #: Of right submissions between them.
@@ -430,13 +467,13 @@ class Session:
 
 def play(tier: Tier, attacks: list[Attack], *, trust: bool = False) -> Session:
     """All of them in one session, a right submission before each kind and at the end."""
-    session = Session()
+    session = Session(tier)
     with World() as world, Watch() as watch:
         bank = Bank.load(world.root / "bank")
         question = bank.questions[0]
 
         def job(name: str, source: bytes, processes: int = 0) -> Job:
-            seconds = 0.6 if _ENDLESS.match(name) else 10.0
+            seconds = _SECONDS if _ENDLESS.match(name) else 20.0
             limits = replace(question.limits, seconds=seconds, memory=_MEMORY, output=_MIB, disk=_DISK)
             limits = replace(limits, threads=_THREADS, processes=processes)
             return Job(replace(question, limits=limits), Submission(f"{name}.py", source), CPU)
@@ -446,9 +483,9 @@ def play(tier: Tier, attacks: list[Attack], *, trust: bool = False) -> Session:
 
         jobs, kind = [], ""
         for attack in attacks:
-            if attack.kind != kind:
+            if attack.file.stem != kind:
                 jobs.append(right())
-                kind = attack.kind
+                kind = attack.file.stem
             jobs.append(job(attack.name, world.source(attack), attack.processes))
         jobs.append(right())
 
@@ -483,13 +520,119 @@ def _told(grade: Grade, world: World) -> Iterator[str]:
 
 
 def _used_up(most: Use) -> Iterator[str]:
-    if most.processes > _FEW_PROCESSES:
+    if most.processes > _FEW:
         yield f"{most.processes} processes"
-    if most.threads > _FEW_PROCESSES + _THREADS:
+    if most.threads > _FEW + _THREADS:
         yield f"{most.threads} threads"
-    if most.memory > _MEMORY + 300 * _MIB:
+    if most.memory > _MEMORY + 64 * _MIB:
         yield f"{most.memory / _MIB:.0f} MiB of memory"
     if most.files > 5000:
         yield f"{most.files} files"
-    if most.disk > 64 * _MIB:
+    if most.disk > _MEMORY + 64 * _MIB:  # memory that is shared is counted there
         yield f"{most.disk / _MIB:.0f} MiB of files"
+
+
+@pytest.fixture(scope="module")
+def session(request: pytest.FixtureRequest) -> Session:
+    """What came of all attacks in the tier that is asked for."""
+    tier: Tier = request.param
+    with Sandbox(strongest=tier) as sandbox:
+        if (found := sandbox.strength).tier is not tier:
+            pytest.skip(f"this machine has no tier {tier.value}: {found.missing}")
+    return play(tier, [attack for attack in _CHOSEN if tier is Tier.FULL or not attack.processes])
+
+
+@pytest.mark.parametrize(("session", "name"), _CASES, indirect=["session"], ids=str)
+def test_an_attack_does_no_harm_and_wins_nothing(session: Session, name: str) -> None:
+    """No secret in its grade, nothing outside changed, called, hurt, left or used up; accepted only if it is right."""
+    harm, weaker = session.harm[name], {}
+    if session.tier is Tier.KERNEL:
+        weaker = _WEAKER if os.getuid() == 0 else _WEAKER | _WEAKER_STILL
+    if name in weaker:
+        assert [re.fullmatch(weaker[name][0], each) is not None for each in harm] == [True]
+    else:
+        assert harm == []
+    grade = session.grades[name]
+    fate = next(verdicts for pattern, verdicts in _FATES if re.match(pattern, name))
+    assert grade.verdict in fate, grade.reason
+    assert grade.earned == {Verdict.ACCEPTED: 3.5, Verdict.PARTIAL: 1}.get(grade.verdict, 0)
+
+
+@pytest.mark.parametrize("session", [Tier.FULL, Tier.KERNEL], indirect=True, ids=str)
+def test_whoever_comes_next_is_not_harmed(session: Session) -> None:
+    """A right submission after each kind of attack is accepted, and when all is over no process is left."""
+    assert len(session.right) > 10
+    assert {(grade.verdict, grade.earned) for grade in session.right} == {(Verdict.ACCEPTED, 3.5)}
+    assert [harm for name, harm in session.harm.items() if name.startswith("right") and harm] == []
+    assert session.left == set()
+
+
+def test_harm_is_noticed() -> None:
+    """What the tests above look for, they would see: each kind of harm, done by the test itself, is told."""
+    with World() as world, Watch() as watch:
+        assert world.harm() == []
+        (world.victim / "file").chmod(0o600)
+        (world.victim / world.marker).touch()
+        for _, line in sorted(world.lines.items()):
+            with socket.socket(line.family, line.type) as caller:
+                caller.connect(line.getsockname())
+                caller.sendall(b"x")
+        os.kill(world.bystander.pid, signal.SIGUSR1)
+        assert world.bystander.stdout is not None
+        select.select([world.bystander.stdout], [], [], 10)
+        resource.prlimit(world.bystander.pid, resource.RLIMIT_CORE, (0, 0))
+        os.setpriority(os.PRIO_PROCESS, world.bystander.pid, 19)
+        told = "\n".join(world.harm())
+        words = ["file was changed", f"{world.marker} was left", "sent: ['signal', '10']", "another limit", "priority"]
+        words += [f"the {name} server was called" for name in ("tcp", "udp", "unix", "abstract")]
+        assert [word for word in words if word not in told] == []
+        list(watch.left())
+        with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+            assert list(watch.left()) == []
+            assert child.pid in watch.processes()
+            child.kill()
+        grade = play(Tier.PROCESS, [each for each in _ATTACKS if each.name == "reads_secrets"], trust=True)
+        assert "the secret was read: private" in grade.harm["reads_secrets"]
+
+
+def test_an_ordinary_user_is_as_safe(tmp_path: Path) -> None:
+    """Where root grades, an ordinary user may too: all that depends on the user holds there as well."""
+    if os.getuid() != 0:
+        pytest.skip("this is an ordinary user")
+    user = 61184 + os.getpid() % 4000  # nobody's
+    home = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        os.chown(home, user, user)
+        command = [sys.executable, "-I", "-c", _AS_USER, str(user), str(home), __file__]
+        ran = subprocess.run(
+            command, env={"PATH": "/usr/bin:/bin", _AGAIN: "1"}, capture_output=True, text=True, check=False, cwd="/"
+        )
+    finally:
+        shutil.rmtree(home)
+    if ran.returncode == 99:
+        pytest.skip(ran.stdout)
+    assert ran.returncode == 0, ran.stdout[-5000:] + ran.stderr[-2000:]
+    assert re.search(r"\d+ passed", ran.stdout)
+
+
+_AS_USER = """
+import os, sys
+from pathlib import Path
+from proctorch.sandbox import tiers
+user, home, file = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+if problem := tiers._expose_python(user, also=[str(tiers._package()), str(Path(file).parents[1])]):
+    print(problem)
+    os._exit(99)
+tiers._become_user(user)
+os.environ |= {"HOME": home, "TMPDIR": home, "PYTHONDONTWRITEBYTECODE": "1"}
+os.chdir(home)
+import pytest
+sys.exit(pytest.main([file, "-q", "-pno:cacheprovider", f"--basetemp={home}/tests"]))
+"""
+
+
+def test_every_attack_says_what_it_does() -> None:
+    """The first line of every file is a sentence, and every weakness that is owned up to is one of an attack."""
+    for file in (_HERE / "hostile").glob("*.py"):
+        assert re.match(r"# .+\.$", file.read_text().splitlines()[0])
+    assert set(_WEAKER) | set(_WEAKER_STILL) <= {attack.name for attack in _ATTACKS}

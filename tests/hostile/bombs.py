@@ -158,7 +158,7 @@ def source():
 
 
 def expression():
-    re.match(r"(a+)+$", "a" * 60)
+    re.match(r"(a+)+$", "a" * 60 + "b")
 
 
 def whereabouts():

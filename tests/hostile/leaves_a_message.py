@@ -38,7 +38,7 @@ def double(x):
     torch.set_grad_enabled(False)
     torch.set_num_threads(4)
     torch.manual_seed(1)
-    torch.library.Library("note", "DEF").define(f"{SECRET.replace('-', '_')}(Tensor x) -> Tensor")
+    torch.library.Library("note", "DEF").define(f"{'x' + SECRET.replace('-', '_')}(Tensor x) -> Tensor")
     random.seed(1)
     os.umask(0)
     os.chdir("/")

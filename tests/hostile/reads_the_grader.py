@@ -38,8 +38,6 @@ def memory():
         if isinstance(each, (dict, list, tuple, types.ModuleType, types.FunctionType, types.CodeType)):
             text = attempt(lambda: str(getattr(each, "__dict__", each))[:2000]) or ""
             tell(text)
-            if "test_new_" + "tensor" in text:
-                claim("found a check in memory")
 
 
 def frames():

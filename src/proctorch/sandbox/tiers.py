@@ -17,7 +17,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -29,7 +29,6 @@ _TRANSIENT_USERS = range(61184, 65520)
 _NOBODY = 65534
 _SYSTEM_FOLDERS = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/nix/store")
 _SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
-_NODES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
 #: All of the package that is needed inside: neither the judge nor the bank that is shipped with it.
 _PARTS = ("__init__.py", "errors.py", "wire.py", "sandbox", "virtual")
 _TRY_SECONDS = 20.0
@@ -219,11 +218,19 @@ def _system() -> list[str]:
 
 def _readable(order: Order) -> list[str]:
     """Files and folders that a job may read, those that lie beside something hidden one by one."""
-    package = _package()
-    hidden = [str(package), *(os.path.realpath(each) for each in order.hidden)]
-    around = [str(package / part) for part in _PARTS]
+    hidden = _hidden(order)
+    around = [str(_package() / part) for part in _PARTS]
     opened = [part for path in (*_system(), *_python()) for part in _around(path, hidden)]
     return list(dict.fromkeys((*opened, *around)))
+
+
+def _hidden(order: Order) -> list[str]:
+    """Folders that no job may see, but for what it needs of the package.
+
+    An editable installation leaves a copy of the default bank among the packages, where the package itself is not.
+    """
+    copies = (os.path.join(each, "proctorch") for each in _packages())  # noqa: PTH118 - texts
+    return list(dict.fromkeys(os.path.realpath(each) for each in (str(_package()), *copies, *order.hidden)))
 
 
 def _around(path: str, hidden: list[str]) -> Iterator[str]:
@@ -240,13 +247,13 @@ def _around(path: str, hidden: list[str]) -> Iterator[str]:
                 yield from _around(entry.path, hidden)
 
 
-def _expose_python(user: int) -> str:
+def _expose_python(user: int, also: Sequence[str] = ()) -> str:
     """Makes the interpreter and its packages readable to the user, where they lie in a folder that is closed to others.
 
     In a mount namespace of this process's own the closed folder gives way to an empty one in which only they are
     mounted, under the same paths. Returns why that cannot be done, or nothing.
     """
-    wanted = _outermost([*_python(), *(str(_package() / part) for part in _PARTS)])
+    wanted = _outermost([*_python(), *(str(_package() / part) for part in _PARTS), *also])
     closed = {path: ancestor for path in wanted if (ancestor := _closed_ancestor(path))}
     if not closed:
         return ""
@@ -343,21 +350,20 @@ class _Bubblewrap:
             *("--uid", "0", "--gid", "0", "--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN"),
             *("--hostname", "sandbox", "--clearenv"),
         ]
-        for path in (*_system(), *_python()):
+        bound = (*_system(), *_python())
+        for path in bound:
             if Path(path).is_symlink() and not path.startswith("/etc"):
                 options += ["--symlink", os.readlink(path), path]  # noqa: PTH115 - as it stands, relative or not
             else:
                 options += ["--ro-bind", path, path]
         package = _package()
-        for path in (str(package), *self._order.hidden):
-            if any(os.path.realpath(path).startswith(f"{each}/") for each in (*_system(), *_python())):
+        for path in _hidden(self._order):
+            if os.path.isdir(path) and any(path.startswith(f"{each}/") for each in bound):  # noqa: PTH112 - a text
                 options += ["--tmpfs", path]
         for part in _PARTS:
             options += ["--ro-bind", str(package / part), str(package / part)]
-        options += ["--proc", "/proc", "--dev", "/dev", "--perms", "0700", "--tmpfs", self._inside]
-        for path in _NODES:  # they are the machine's own: their times may not be set, though they are written to
-            options += ["--remount-ro", path]
-        options += ["--chdir", self._inside]
+        options += ["--proc", "/proc", "--dev", "/dev"]
+        options += ["--perms", "0700", "--tmpfs", self._inside, "--chdir", self._inside]
         for path in self._order.devices:
             options += ["--dev-bind-try", path, path]
         if self._order.devices:
