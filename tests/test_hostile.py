@@ -6,6 +6,7 @@ believed in one thing alone: when it says that it has won.
 """
 
 import contextlib
+import functools
 import os
 import re
 import resource
@@ -32,7 +33,7 @@ from proctorch.judge.grade import Grade, Tier, Verdict
 from proctorch.judge.plan import Job, Plan
 from proctorch.judge.session import Grading
 from proctorch.judge.submission import Submission
-from proctorch.judge.supervise import Sandbox
+from proctorch.judge.supervise import Sandbox, Strength
 
 _HERE = Path(__file__).parent
 _MIB = 1 << 20
@@ -60,7 +61,6 @@ class Attack:
     def name(self) -> str:
         parts = [self.file.stem, self.way, "with_processes" if self.processes else ""]
         return "-".join(part for part in parts if part)
-
 
 
 def _attacks() -> list[Attack]:
@@ -456,7 +456,6 @@ def _work_folders() -> Iterator[str]:
 class Session:
     """What came of the attacks, by name."""
 
-    tier: Tier
     grades: dict[str, Grade] = field(default_factory=dict)
     harm: dict[str, list[str]] = field(default_factory=dict)
     #: Of right submissions between them.
@@ -467,7 +466,7 @@ class Session:
 
 def play(tier: Tier, attacks: list[Attack], *, trust: bool = False) -> Session:
     """All of them in one session, a right submission before each kind and at the end."""
-    session = Session(tier)
+    session = Session()
     with World() as world, Watch() as watch:
         bank = Bank.load(world.root / "bank")
         question = bank.questions[0]
@@ -532,21 +531,30 @@ def _used_up(most: Use) -> Iterator[str]:
         yield f"{most.disk / _MIB:.0f} MiB of files"
 
 
-@pytest.fixture(scope="module")
-def session(request: pytest.FixtureRequest) -> Session:
-    """What came of all attacks in the tier that is asked for."""
-    tier: Tier = request.param
+@functools.cache
+def _strength(tier: Tier) -> Strength:
     with Sandbox(strongest=tier) as sandbox:
-        if (found := sandbox.strength).tier is not tier:
-            pytest.skip(f"this machine has no tier {tier.value}: {found.missing}")
+        return sandbox.strength
+
+
+@functools.cache
+def _played(tier: Tier) -> Session:
     return play(tier, [attack for attack in _CHOSEN if tier is Tier.FULL or not attack.processes])
 
 
-@pytest.mark.parametrize(("session", "name"), _CASES, indirect=["session"], ids=str)
-def test_an_attack_does_no_harm_and_wins_nothing(session: Session, name: str) -> None:
+def came_of_all(tier: Tier) -> Session:
+    """What came of all attacks in this tier: played once."""
+    if (found := _strength(tier)).tier is not tier:
+        pytest.skip(f"this machine has no tier {tier.value}: {found.missing}")
+    return _played(tier)
+
+
+@pytest.mark.parametrize(("tier", "name"), _CASES, ids=str)
+def test_an_attack_does_no_harm_and_wins_nothing(tier: Tier, name: str) -> None:
     """No secret in its grade, nothing outside changed, called, hurt, left or used up; accepted only if it is right."""
+    session = came_of_all(tier)
     harm, weaker = session.harm[name], {}
-    if session.tier is Tier.KERNEL:
+    if tier is Tier.KERNEL:
         weaker = _WEAKER if os.getuid() == 0 else _WEAKER | _WEAKER_STILL
     if name in weaker:
         assert [re.fullmatch(weaker[name][0], each) is not None for each in harm] == [True]
@@ -558,9 +566,10 @@ def test_an_attack_does_no_harm_and_wins_nothing(session: Session, name: str) ->
     assert grade.earned == {Verdict.ACCEPTED: 3.5, Verdict.PARTIAL: 1}.get(grade.verdict, 0)
 
 
-@pytest.mark.parametrize("session", [Tier.FULL, Tier.KERNEL], indirect=True, ids=str)
-def test_whoever_comes_next_is_not_harmed(session: Session) -> None:
+@pytest.mark.parametrize("tier", [Tier.FULL, Tier.KERNEL], ids=str)
+def test_whoever_comes_next_is_not_harmed(tier: Tier) -> None:
     """A right submission after each kind of attack is accepted, and when all is over no process is left."""
+    session = came_of_all(tier)
     assert len(session.right) > 10
     assert {(grade.verdict, grade.earned) for grade in session.right} == {(Verdict.ACCEPTED, 3.5)}
     assert [harm for name, harm in session.harm.items() if name.startswith("right") and harm] == []
@@ -591,8 +600,8 @@ def test_harm_is_noticed() -> None:
             assert list(watch.left()) == []
             assert child.pid in watch.processes()
             child.kill()
-        grade = play(Tier.PROCESS, [each for each in _ATTACKS if each.name == "reads_secrets"], trust=True)
-        assert "the secret was read: private" in grade.harm["reads_secrets"]
+        seen = play(Tier.PROCESS, [each for each in _ATTACKS if each.name == "reads_secrets"], trust=True)
+        assert "the secret was read: open" in seen.harm["reads_secrets"]
 
 
 def test_an_ordinary_user_is_as_safe(tmp_path: Path) -> None:
