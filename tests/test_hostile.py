@@ -21,6 +21,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
 
@@ -64,7 +65,7 @@ class Attack:
 
 
 def _attacks() -> list[Attack]:
-    found = []
+    found: list[Attack] = []
     for file in sorted((_HERE / "hostile").glob("*.py")):
         if file.stem == "tools":
             continue
@@ -72,8 +73,8 @@ def _attacks() -> list[Attack]:
         ways = re.search(r"^# ways: (.+)$", text, re.MULTILINE)
         limits = re.search(r"^# limits: (.+)$", text, re.MULTILINE)
         for way in ways[1].split() if ways else [""]:
-            for limit in limits[1].split() if limits else ["single"]:
-                found.append(Attack(file, way, 0 if limit == "single" else int(limit.removeprefix("processes="))))
+            allowed = limits[1].split() if limits else ["single"]
+            found += [Attack(file, way, int(each.rpartition("=")[2]) if "=" in each else 0) for each in allowed]
     return found
 
 
@@ -148,9 +149,8 @@ class World:
         self._servers()
         self._bystander()
         self._known = self._snapshot()
-        before = os.environ | {}
         os.environ["HOSTILE_SECRET"] = self.secrets["environment"]
-        self._stack.callback(lambda: (os.environ.clear(), os.environ.update(before)))
+        self._stack.callback(os.environ.pop, "HOSTILE_SECRET")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -182,7 +182,7 @@ class World:
 
     def _servers(self) -> None:
         """Nobody answers: whoever has called waits in the queue, and is seen there."""
-        kinds = {
+        kinds: dict[str, tuple[Any, Any, Any]] = {
             "tcp": (socket.AF_INET, socket.SOCK_STREAM, ("0.0.0.0", 0)),
             "udp": (socket.AF_INET, socket.SOCK_DGRAM, ("0.0.0.0", 0)),
             "unix": (socket.AF_UNIX, socket.SOCK_STREAM, str(self.root / "socket")),
@@ -254,9 +254,9 @@ class World:
         self._known = now
 
     def _snapshot(self) -> dict[str, Any]:
-        own = (self.victim, self.victim / "file", self.victim / "inner", *self.paths.values())
+        own: tuple[Path, ...] = (self.victim, self.victim / "file", self.victim / "inner", *self.paths.values())
         shared = ("/dev/null", "/dev/zero", "/dev/urandom", "/usr", sys.executable, torch.__file__, os.__file__)
-        return {str(path): _state(Path(path)) for path in (*own, *shared)}
+        return {str(path): _state(path) for path in (*own, *map(Path, shared))}
 
     def _called(self) -> Iterator[str]:
         for name, line in self.lines.items():
@@ -290,18 +290,16 @@ class World:
             yield "the bystander is scheduled in another way"
 
     def _left(self) -> Iterator[str]:
-        places = ["/", "/tmp", "/var/tmp", "/dev/shm", "/run", "/etc", str(self.home), os.path.dirname(sys.executable)]
-        places += [str(self.victim), os.path.dirname(os.__file__), os.getcwd()]
-        words = (self.marker, self.secrets["message"])
-        for place in places:
-            for name in os.listdir(place):
-                path = Path(place, name)
-                if any(word in name for word in words) and path not in (self.root, self.paths["home"]):
-                    path.rmdir() if path.is_dir() else path.unlink()
-                    yield f"{path} was left"
+        places = [Path(each) for each in ("/", "/tmp", "/var/tmp", "/dev/shm", "/run", "/etc")]
+        places += [self.home, self.victim, Path(sys.executable).parent, Path(os.__file__).parent, Path.cwd()]
+        for path in (path for place in places for path in place.iterdir()):
+            own = path in (self.root, self.paths["home"])
+            if not own and (self.marker in path.name or self.secrets["message"] in path.name):
+                path.rmdir() if path.is_dir() else path.unlink()
+                yield f"{path} was left"
         for folder in _work_folders():
             with contextlib.suppress(OSError):
-                yield from (f"{folder}/{name} was left" for name in os.listdir(folder) if self.marker in name)
+                yield from (f"{path} was left" for path in folder.iterdir() if self.marker in path.name)
         for kind in ("shm", "sem", "msg"):
             table = Path(f"/proc/sysvipc/{kind}").read_text().splitlines()[1:]
             if any(line.split()[0] == str(_KEY) for line in table):
@@ -314,7 +312,7 @@ def _state(path: Path) -> Any:
     seen = path.lstat()
     state: list[Any] = [oct(seen.st_mode), seen.st_uid, seen.st_gid, seen.st_nlink, seen.st_mtime_ns, seen.st_ctime_ns]
     if path.is_dir():
-        state += [] if str(path) == "/usr" else [sorted(os.listdir(path))]
+        state += [] if str(path) == "/usr" else [sorted(each.name for each in path.iterdir())]
     elif path.is_file() and seen.st_size < 10_000:
         state.append(path.read_bytes())
     return state
@@ -322,7 +320,7 @@ def _state(path: Path) -> Any:
 
 def _numbers() -> dict[str, int]:
     """Of this machine's system calls, by name."""
-    import pyseccomp
+    import pyseccomp  # type: ignore[import-untyped]
 
     names = set(re.findall(r'call\("(\w+)"', "".join(each.read_text() for each in (_HERE / "hostile").glob("*.py"))))
     names |= set(re.findall(r"(\w+)=[-\d]", (_HERE / "hostile" / "asks_the_system.py").read_text()))
@@ -411,7 +409,7 @@ class Watch:
 
 
 def _processes() -> set[int]:
-    return {int(name) for name in os.listdir("/proc") if name.isdecimal()}
+    return {int(name) for name in os.listdir("/proc") if name.isdecimal()}  # noqa: PTH208 - often
 
 
 def _read(path: str) -> bytes:
@@ -442,11 +440,11 @@ def _folders() -> tuple[int, int]:
     return count, size
 
 
-def _work_folders() -> Iterator[str]:
-    for name in os.listdir("/tmp"):
-        if name.startswith("proctorch-"):
+def _work_folders() -> Iterator[Path]:
+    for folder in Path("/tmp").iterdir():
+        if folder.name.startswith("proctorch-"):
             with contextlib.suppress(OSError):
-                yield from (f"/tmp/{name}/{job}" for job in os.listdir(f"/tmp/{name}"))
+                yield from list(folder.iterdir())
 
 
 # ------------------------------------------------------------------------------------------------ the session
@@ -571,7 +569,7 @@ def test_whoever_comes_next_is_not_harmed(tier: Tier) -> None:
     """A right submission after each kind of attack is accepted, and when all is over no process is left."""
     session = came_of_all(tier)
     assert len(session.right) > 10
-    assert {(grade.verdict, grade.earned) for grade in session.right} == {(Verdict.ACCEPTED, 3.5)}
+    assert {(grade.verdict, grade.earned) for grade in session.right} == {(Verdict.ACCEPTED, Fraction(7, 2))}
     assert [harm for name, harm in session.harm.items() if name.startswith("right") and harm] == []
     assert session.left == set()
 

