@@ -150,7 +150,7 @@ class World:
         self._bystander()
         self._known = self._snapshot()
         os.environ["HOSTILE_SECRET"] = self.secrets["environment"]
-        self._stack.callback(os.environ.pop, "HOSTILE_SECRET")
+        self._stack.callback(os.environ.pop, "HOSTILE_SECRET", None)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -392,7 +392,7 @@ class Watch:
         return most
 
     def _run(self) -> None:
-        while not self._stop.wait(0.015):
+        while not self._stop.wait(0.03):
             jobs = self.processes() - self._base
             told = [_read(f"/proc/{process}/status") for process in jobs]
             common = max((_field(_read(f"/proc/{each}/status"), b"RssAnon") for each in self._base), default=1 << 40)

@@ -213,7 +213,7 @@ _FATES = {
     "right": right(),
 }
 
-#: In tier `full` it is the first process of a namespace, which no signal of its own ends: `abort` then goes on to SIGSEGV.
+#: In tier `full` it is the first process of a namespace, which no signal of its own ends: `abort` goes on to SIGSEGV.
 _KERNEL_FATES = {"abort": ended("the process was killed by SIGABRT (Aborted)", 6)}
 
 #: Where nothing but limits confines it (tier `process`).
