@@ -114,16 +114,21 @@ _WEAKER: dict[str, tuple[str, str]] = {
 _WEAKER_STILL: dict[str, tuple[str, str]] = {
     "bombs-threads": (r"\d+ threads", "the system counts threads for a user, who has others here"),
 }
-#: In a run of an ordinary user that a run of root starts: what depends on the user.
-_OUTSIDE = re.compile(r"asks|bombs|changes|connects|leaves|looks|meddles|reads|signals|writes")
+#: What depends on the user is tried again as an ordinary one, in a run that a run of root starts.
+_BY_USER = re.compile(r"asks|bombs|changes|connects|leaves|looks|meddles|reads|signals|writes")
+#: What depends on the judge alone is tried in one tier.
+_BY_JUDGE = re.compile(r"forges|never_ends|patches|returns")
 _AGAIN = "PROCTORCH_TESTED_AGAIN"
-_CHOSEN = [attack for attack in _ATTACKS if _AGAIN not in os.environ or _OUTSIDE.match(attack.name)]
-_CASES = [
-    (tier, attack.name)
-    for tier in (Tier.FULL, Tier.KERNEL)
-    for attack in _CHOSEN
-    if tier is Tier.FULL or not attack.processes
-]
+
+
+def _chosen(tier: Tier) -> list[Attack]:
+    chosen = [attack for attack in _ATTACKS if _AGAIN not in os.environ or _BY_USER.match(attack.name)]
+    if tier is Tier.FULL:
+        return chosen
+    return [attack for attack in chosen if not attack.processes and not _BY_JUDGE.match(attack.name)]
+
+
+_CASES = [(tier, attack.name) for tier in (Tier.FULL, Tier.KERNEL) for attack in _chosen(tier)]
 
 
 # ------------------------------------------------------------------------------------------------ what they are after
@@ -537,7 +542,7 @@ def _strength(tier: Tier) -> Strength:
 
 @functools.cache
 def _played(tier: Tier) -> Session:
-    return play(tier, [attack for attack in _CHOSEN if tier is Tier.FULL or not attack.processes])
+    return play(tier, _chosen(tier))
 
 
 def came_of_all(tier: Tier) -> Session:
