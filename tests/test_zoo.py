@@ -13,7 +13,7 @@ import pytest
 
 from proctorch.bank.bank import Bank
 from proctorch.devices import CPU
-from proctorch.judge.grade import Grade, Outcome, Place, Verdict
+from proctorch.judge.grade import Grade, Outcome, Place, Tier, Verdict
 from proctorch.judge.plan import Job, Plan
 from proctorch.judge.session import Grading
 from proctorch.judge.submission import Submission
@@ -61,6 +61,12 @@ def ended(reason: str, line: int, function: str = "double", verdict: Verdict = V
     return Fate(verdict, f"line {line}: {reason}", Place(line, function))
 
 
+def forbidden(line: int) -> Fate:
+    """The sandbox does not let it."""
+    told = "a submission has a folder of its own, and no other files, no network and no further processes"
+    return ended(f"PermissionError: [Errno 1] Operation not permitted ({told})", line)
+
+
 def at_import(reason: str, verdict: Verdict = Verdict.RUNTIME_ERROR) -> Fate:
     return Fate(verdict, reason)
 
@@ -73,7 +79,7 @@ _FATES = {
     "hang_without_sigterm": ended(_SLOW, 8, verdict=Verdict.TIME_LIMIT),
     "hang_that_catches_all": ended(_SLOW, 7, verdict=Verdict.TIME_LIMIT),
     "hang_without_a_trace": dead(_SLOW, 5, verdict=Verdict.TIME_LIMIT),
-    "stops_itself": dead(_SLOW, 6, verdict=Verdict.TIME_LIMIT),
+    "stops_itself": forbidden(7),
     "hang_at_import": at_import(f"line 2: at import: {_SLOW}", Verdict.TIME_LIMIT),
     # ---- ends too early
     "exit_0": dead("ended the process with exit code 0 before there was an answer", 5),
@@ -82,9 +88,9 @@ _FATES = {
     "sys_exit_in_call": ended("ended the program (sys.exit)", 6),
     "sys_exit_at_import": at_import("line 9: at import: ended the program (sys.exit)"),
     "segfault": ended("the process was killed by SIGSEGV (Segmentation fault)", 6),
-    "abort": ended("the process was killed by SIGABRT (Aborted)", 6),
-    "kills_itself": dead("the process was killed by SIGKILL (Killed)", 6),
-    "interrupts_itself": dead("the process was killed by SIGINT (Interrupt)", 6),
+    "abort": ended("the process was killed by SIGSEGV (Segmentation fault)", 6),
+    "kills_itself": forbidden(7),
+    "interrupts_itself": forbidden(7),
     # ---- prints
     "endless_output": dead("printed more than 1 MiB and was stopped", 4, verdict=Verdict.OUTPUT_LIMIT),
     "endless_errors_from_c": dead("printed more than 1 MiB and was stopped", 5, verdict=Verdict.OUTPUT_LIMIT),
@@ -177,9 +183,9 @@ _FATES = {
     "memory_bomb_in_torch": ended(_MEMORY, 6, verdict=Verdict.MEMORY_LIMIT),
     "memory_bomb_at_import": at_import(f"line 2: at import: {_MEMORY}", Verdict.MEMORY_LIMIT),
     # ---- leaves things behind
-    "leaves_a_child": right(),
-    "leaves_a_daemon": right(),
-    "leaves_a_daemon_and_dies": dead("ended the process with exit code 1 before there was an answer", 6),
+    "leaves_a_child": forbidden(7),
+    "leaves_a_daemon": forbidden(7),
+    "leaves_a_daemon_and_dies": forbidden(7),
     "leaves_a_thread": right(),
     # ---- the judge's channel
     "closes_descriptors": dead("closed the channel to the judge", 6),
@@ -200,13 +206,29 @@ _FATES = {
         Place(16, "double"),
     ),
     "poisons_itself_to_death": at_import("at import: ended the process with exit code 70 before there was an answer"),
+    "kills_the_fork_server": forbidden(8),
+    "spoils_the_state_at_import": right(),
+    "looks_at_itself": right(),
+    "runs_as_a_script": right(),
+    "right": right(),
+}
+
+#: In tier `full` it is the first process of a namespace, which no signal of its own ends: `abort` goes on to SIGSEGV.
+_KERNEL_FATES = {"abort": ended("the process was killed by SIGABRT (Aborted)", 6)}
+
+#: Where nothing but limits confines it (tier `process`).
+_TRUSTED_FATES = {
+    "stops_itself": dead(_SLOW, 6, verdict=Verdict.TIME_LIMIT),
+    "kills_itself": dead("the process was killed by SIGKILL (Killed)", 6),
+    "interrupts_itself": dead("the process was killed by SIGINT (Interrupt)", 6),
+    "leaves_a_child": right(),
+    "leaves_a_daemon": right(),
+    "leaves_a_daemon_and_dies": dead("ended the process with exit code 1 before there was an answer", 6),
+    "closes_descriptors": dead("closed the channel to the judge", 6),
     "kills_the_fork_server": Fate(
         Verdict.JUDGE_ERROR,
         "the check “every element is doubled” broke: the sandbox process does not work: it ended",
     ),
-    "spoils_the_state_at_import": right(),
-    "looks_at_itself": right(),
-    "runs_as_a_script": right(),
     "right": right(),
 }
 
@@ -215,6 +237,7 @@ _FATES = {
 class Session:
     """The grades by file name, and of the processes that a submission said it left, those alive after its grade."""
 
+    tier: Tier
     grades: dict[str, Grade]
     alive: dict[str, list[int]]
     last: Grade
@@ -223,6 +246,19 @@ class Session:
 @pytest.fixture(scope="module")
 def session() -> Session:
     """Every file of the zoo, and a right answer once more after all of them."""
+    session = play(_FILES, Tier.FULL)
+    if session.tier is Tier.PROCESS:
+        pytest.skip("this machine cannot confine a submission")
+    return session
+
+
+@pytest.fixture(scope="module")
+def trusted() -> Session:
+    """Those that tier `process` lets do more than the others, and a right answer after them."""
+    return play([_HERE / "zoo" / f"{name}.py" for name in _TRUSTED_FATES], Tier.PROCESS)
+
+
+def play(files: list[Path], strongest: Tier) -> Session:
     bank = Bank.load(_HERE / "bank")
     question = bank.questions[0]
 
@@ -238,10 +274,13 @@ def session() -> Session:
         if left:
             alive[Path(grade.submission).stem] = [process for process in left if lives(process)]
 
-    jobs = tuple(job(file) for file in (*_FILES, _HERE / "zoo" / "right.py"))
-    grades = Grading(Plan(bank, jobs)).run(note)
+    jobs = tuple(job(file) for file in (*files, _HERE / "zoo" / "right.py"))
+    grading = Grading(Plan(bank, jobs), strongest=strongest, trust_submissions=True)
+    grades = grading.run(note)
+    assert grading.strength is not None
     assert [grade.submission for grade in grades] == [str(each.submission.path) for each in jobs]
-    return Session({Path(grade.submission).stem: grade for grade in grades[:-1]}, alive, grades[-1])
+    by_name = {Path(grade.submission).stem: grade for grade in grades[:-1]}
+    return Session(grading.strength.tier, by_name, alive, grades[-1])
 
 
 def lives(process: int) -> bool:
@@ -255,7 +294,8 @@ def lives(process: int) -> bool:
 def test_each_gets_what_it_deserves(session: Session, name: str) -> None:
     """The verdict, the reason and the place are exactly those that its author needs to be told."""
     grade = session.grades[name]
-    assert Fate(grade.verdict, grade.reason, grade.checks[0].place) == _FATES[name]
+    fates = _FATES if session.tier is Tier.FULL else _FATES | _KERNEL_FATES
+    assert Fate(grade.verdict, grade.reason, grade.checks[0].place) == fates[name]
 
 
 @pytest.mark.parametrize("name", [file.stem for file in _FILES])
@@ -292,11 +332,24 @@ def test_a_right_answer_is_right_after_all_that(session: Session) -> None:
     assert session.last.earned == 3.5
 
 
+@pytest.mark.parametrize("name", _TRUSTED_FATES)
+def test_trusted_code_gets_what_it_deserves(trusted: Session, name: str) -> None:
+    """Where nothing is forbidden, each has its own end; even whoever ends the fork server is not accepted for it."""
+    grade = trusted.grades[name]
+    assert Fate(grade.verdict, grade.reason, grade.checks[0].place) == _TRUSTED_FATES[name]
+
+
+def test_a_right_answer_is_right_after_trusted_code(trusted: Session) -> None:
+    """A new fork server takes the place of one that a submission has ended."""
+    assert trusted.last.verdict is Verdict.ACCEPTED
+    assert trusted.last.earned == 3.5
+
+
 @pytest.mark.parametrize("name", ["leaves_a_child", "leaves_a_daemon", "leaves_a_daemon_and_dies"])
-def test_no_process_survives(session: Session, name: str) -> None:
+def test_no_process_survives(trusted: Session, name: str) -> None:
     """Whatever process a submission leaves behind is dead when its grade is told."""
-    assert re.fullmatch(r"pid \d+\n", session.grades[name].stdout.text)
-    assert session.alive[name] == []
+    assert re.fullmatch(r"pid \d+\n", trusted.grades[name].stdout.text)
+    assert trusted.alive[name] == []
 
 
 def test_a_file_that_is_none_is_not_played(session: Session) -> None:

@@ -74,6 +74,8 @@ class Confinement:
         landlockpy.Ruleset().close()  # looks up what it needs of libc, once
         if settings.namespaces:
             self._own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+            for path in _DEVICES_WRITTEN:  # the machine's own: a job may write to them, but not set their times
+                system.make_read_only(path)
 
     def fork(self) -> int:
         """As `os.fork`; in tier `full` the child is the first process of a namespace that ends with it."""

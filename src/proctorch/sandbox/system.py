@@ -14,6 +14,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 NEW_MOUNTS, NEW_PROCESSES = 0x20000, 0x20000000
 READ_ONLY, NO_SET_ID, NO_DEVICES, NO_EXEC, REMOUNT, BIND, RECURSIVE, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
+_NO_TIMES = 1024
 _CAPABILITIES = 41
 _VERSION_3 = 0x20080522
 
@@ -62,6 +63,13 @@ def mount(source: str, target: str, kind: str | None, flags: int, options: str =
     """As mount(2). OSError, which names the target, if it fails."""
     done = libc.mount(source.encode(), target.encode(), kind and kind.encode(), ctypes.c_ulong(flags), options.encode())
     check(done, f"mount {target}")
+
+
+def make_read_only(target: str) -> None:
+    """Of a mount of its own: what else holds for it stays. To a device node one can still write."""
+    kept = {os.ST_NOSUID: NO_SET_ID, os.ST_NODEV: NO_DEVICES, os.ST_NOEXEC: NO_EXEC, os.ST_NOATIME: _NO_TIMES}
+    flags = sum(flag for each, flag in kept.items() if os.statvfs(target).f_flag & each)
+    mount("none", target, None, REMOUNT | BIND | READ_ONLY | flags)
 
 
 def give_up_privileges() -> None:

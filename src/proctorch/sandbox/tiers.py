@@ -17,7 +17,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -32,7 +32,8 @@ _SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
 #: All of the package that is needed inside: neither the judge nor the bank that is shipped with it.
 _PARTS = ("__init__.py", "errors.py", "wire.py", "sandbox", "virtual")
 _TRY_SECONDS = 20.0
-_INSIDE = "/tmp"  # noqa: S108 - a mount of the job's own
+#: The job's own folder, a mount: where programs expect one, or else the second, should Python itself lie in the first.
+_INSIDE = ("/tmp", "/proctorch")  # noqa: S108 - nobody else's
 
 
 @dataclass(frozen=True)
@@ -217,11 +218,19 @@ def _system() -> list[str]:
 
 def _readable(order: Order) -> list[str]:
     """Files and folders that a job may read, those that lie beside something hidden one by one."""
-    package = _package()
-    hidden = [str(package), *(os.path.realpath(each) for each in order.hidden)]
-    around = [str(package / part) for part in _PARTS]
+    hidden = _hidden(order)
+    around = [str(_package() / part) for part in _PARTS]
     opened = [part for path in (*_system(), *_python()) for part in _around(path, hidden)]
     return list(dict.fromkeys((*opened, *around)))
+
+
+def _hidden(order: Order) -> list[str]:
+    """Folders that no job may see, but for what it needs of the package.
+
+    An editable installation leaves a copy of the default bank among the packages, where the package itself is not.
+    """
+    copies = (os.path.join(each, "proctorch") for each in _packages())  # noqa: PTH118 - texts
+    return list(dict.fromkeys(os.path.realpath(each) for each in (str(_package()), *copies, *order.hidden)))
 
 
 def _around(path: str, hidden: list[str]) -> Iterator[str]:
@@ -238,13 +247,13 @@ def _around(path: str, hidden: list[str]) -> Iterator[str]:
                 yield from _around(entry.path, hidden)
 
 
-def _expose_python(user: int) -> str:
+def _expose_python(user: int, also: Sequence[str] = ()) -> str:
     """Makes the interpreter and its packages readable to the user, where they lie in a folder that is closed to others.
 
     In a mount namespace of this process's own the closed folder gives way to an empty one in which only they are
     mounted, under the same paths. Returns why that cannot be done, or nothing.
     """
-    wanted = _outermost([*_python(), *(str(_package() / part) for part in _PARTS)])
+    wanted = _outermost([*_python(), *(str(_package() / part) for part in _PARTS), *also])
     closed = {path: ancestor for path in wanted if (ancestor := _closed_ancestor(path))}
     if not closed:
         return ""
@@ -285,6 +294,8 @@ class _Bubblewrap:
     def __init__(self, order: Order, user: int) -> None:
         self._order = order
         self._user = user
+        bound = [*_system(), *_python(), str(_package())]
+        self._inside = next(each for each in _INSIDE if not any(path.startswith(f"{each}/") for path in bound))
 
     def works(self, found: Found) -> bool:
         """Tries it with Python inside; notes what was found."""
@@ -318,7 +329,8 @@ class _Bubblewrap:
 
     def become(self) -> None:
         """Goes on as the fork server inside. Does not return."""
-        settings = confine.Settings("full", _INSIDE, tuple(_readable(self._order)), self._order.devices, own_user=True)
+        readable = tuple(_readable(self._order))
+        settings = confine.Settings("full", self._inside, readable, self._order.devices, own_user=True)
         told = json.dumps([self._order.control, self._order.virtual, self._order.preload, asdict(settings)])
         if self._user != os.getuid():
             _become_user(self._user)
@@ -338,24 +350,26 @@ class _Bubblewrap:
             *("--uid", "0", "--gid", "0", "--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN"),
             *("--hostname", "sandbox", "--clearenv"),
         ]
-        for path in (*_system(), *_python()):
+        bound = (*_system(), *_python())
+        for path in bound:
             if Path(path).is_symlink() and not path.startswith("/etc"):
                 options += ["--symlink", os.readlink(path), path]  # noqa: PTH115 - as it stands, relative or not
             else:
                 options += ["--ro-bind", path, path]
         package = _package()
-        for path in (str(package), *self._order.hidden):
-            if any(os.path.realpath(path).startswith(f"{each}/") for each in (*_system(), *_python())):
+        for path in _hidden(self._order):
+            if os.path.isdir(path) and any(path.startswith(f"{each}/") for each in bound):  # noqa: PTH112 - a text
                 options += ["--tmpfs", path]
         for part in _PARTS:
             options += ["--ro-bind", str(package / part), str(package / part)]
-        options += ["--proc", "/proc", "--dev", "/dev", "--perms", "0700", "--tmpfs", _INSIDE, "--chdir", _INSIDE]
+        options += ["--proc", "/proc", "--dev", "/dev"]
+        options += ["--perms", "0700", "--tmpfs", self._inside, "--chdir", self._inside]
         for path in self._order.devices:
             options += ["--dev-bind-try", path, path]
         if self._order.devices:
             options += ["--ro-bind-try", "/sys", "/sys"]
         options += ["--remount-ro", "/"]
-        for name, value in (os.environ | {"HOME": _INSIDE, "TMPDIR": _INSIDE}).items():
+        for name, value in (os.environ | {"HOME": self._inside, "TMPDIR": self._inside}).items():
             options += ["--setenv", name, value]
         return options
 
