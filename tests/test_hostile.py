@@ -32,9 +32,9 @@ from proctorch.bank.bank import Bank
 from proctorch.devices import CPU
 from proctorch.judge.grade import Grade, Tier, Verdict
 from proctorch.judge.plan import Job, Plan
+from proctorch.judge.sandbox import Sandbox, Strength
 from proctorch.judge.session import Grading
 from proctorch.judge.submission import Submission
-from proctorch.judge.supervise import Sandbox, Strength
 
 _HERE = Path(__file__).parent
 _MIB = 1 << 20

@@ -23,8 +23,9 @@ from proctorch.judge.evidence import Ended, Evidence
 from proctorch.judge.grade import Place
 from proctorch.judge.plan import Job
 from proctorch.judge.play import Play
+from proctorch.judge.sandbox import Sandbox
 from proctorch.judge.submission import Submission
-from proctorch.judge.supervise import Process, Sandbox, Stopped
+from proctorch.judge.supervise import Process, Stopped
 from proctorch.judge.testimony import read_load, read_play, whereabouts
 from proctorch.wire import Named, Opaque, Received
 

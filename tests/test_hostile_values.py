@@ -24,8 +24,8 @@ from proctorch.devices import VIRTUAL
 from proctorch.judge.evidence import Copy, Ended, Evidence, Read, Trace, Warned
 from proctorch.judge.plan import Job
 from proctorch.judge.play import Play
+from proctorch.judge.sandbox import Sandbox
 from proctorch.judge.submission import Submission
-from proctorch.judge.supervise import Sandbox
 from proctorch.wire import Named, Opaque, Received
 
 BANK = Bank.load(Path(__file__).parents[1])

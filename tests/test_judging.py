@@ -681,7 +681,7 @@ _JUDGE = """
 import os, sys, threading, time
 from proctorch.bank.question import Limits
 from proctorch.judge.grade import Tier
-from proctorch.judge.supervise import Sandbox
+from proctorch.judge.sandbox import Sandbox
 
 def descendants(process):
     for task in os.listdir(f"/proc/{process}/task"):

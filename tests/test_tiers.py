@@ -9,7 +9,7 @@ import pytest
 
 from proctorch import cli
 from proctorch.judge.grade import Tier
-from proctorch.judge.supervise import Sandbox
+from proctorch.judge.sandbox import Sandbox
 from proctorch.sandbox import seccomp, tiers
 
 BANK = Path(__file__).parent / "bank"

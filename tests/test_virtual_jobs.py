@@ -10,7 +10,7 @@ from proctorch.bank.question import Limits
 from proctorch.devices import CPU, VIRTUAL, choose
 from proctorch.judge import session
 from proctorch.judge.grade import Outcome
-from proctorch.judge.supervise import Sandbox, Unavailable
+from proctorch.judge.sandbox import Sandbox, Unavailable
 
 BANK = Bank.load(Path(__file__).parent / "bank")
 #: Answers rightly, and prints what it sees of torch.

@@ -13,7 +13,7 @@ from proctorch.bank.question import Limits
 from proctorch.errors import ProctorchError
 
 if TYPE_CHECKING:
-    from proctorch.judge.supervise import Sandbox
+    from proctorch.judge.sandbox import Sandbox
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Examination:
 
 def examine(bank: Path | None) -> Examination:
     """Looks at the packages, the devices, the sandbox and the bank. Never raises for what it finds."""
-    from proctorch.judge.supervise import Sandbox  # noqa: PLC0415 - loads subprocess machinery that other commands spare
+    from proctorch.judge.sandbox import Sandbox  # noqa: PLC0415 - loads subprocess machinery that other commands spare
 
     facts: list[tuple[str, str]] = []
     problems: list[str] = []
@@ -78,7 +78,7 @@ def _sandbox(sandbox: "Sandbox") -> Iterator[tuple[str, str]]:
 
 def _virtual(sandbox: "Sandbox") -> str:
     """What can be said of the virtual accelerator here, found by starting a job on it."""
-    from proctorch.judge.supervise import Unavailable  # noqa: PLC0415 - as above
+    from proctorch.judge.sandbox import Unavailable  # noqa: PLC0415 - as above
 
     try:
         sandbox.start(Limits(), virtual=1 << 20).close()

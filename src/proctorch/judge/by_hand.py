@@ -37,8 +37,8 @@ def _load_judge(config: pytest.Config, file: str) -> None:
     from proctorch.judge import plugin  # noqa: PLC0415
     from proctorch.judge.plan import Job  # noqa: PLC0415
     from proctorch.judge.play import Play  # noqa: PLC0415
+    from proctorch.judge.sandbox import Sandbox  # noqa: PLC0415
     from proctorch.judge.submission import Submission  # noqa: PLC0415
-    from proctorch.judge.supervise import Sandbox  # noqa: PLC0415
 
     submission = Submission(file)
     device = choose((config.getoption("proctorch_device", default="cpu"),))[0]

@@ -5,7 +5,9 @@ from typing import Any
 from proctorch import wire
 from proctorch.bank.question import Limits
 from proctorch.devices import Device
-from proctorch.judge.supervise import Sandbox, SandboxBroken, Stopped, Unavailable
+from proctorch.judge.channel import SandboxBroken
+from proctorch.judge.sandbox import Sandbox, Unavailable
+from proctorch.judge.supervise import Stopped
 
 _LIMITS = Limits(seconds=20.0)
 _MEMORY = 1 << 20

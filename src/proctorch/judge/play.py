@@ -11,12 +11,14 @@ from proctorch.bank.question import Check
 from proctorch.devices import held
 from proctorch.errors import ProctorchError
 from proctorch.judge import canary
+from proctorch.judge.channel import SandboxBroken
 from proctorch.judge.evidence import Ended, Evidence
 from proctorch.judge.grade import CheckResult, CopyCount, Grade, MemoryRun, Outcome, Output, Place, Tier, Verdict
 from proctorch.judge.integrity import audit
 from proctorch.judge.plan import Job, mix_seed
+from proctorch.judge.sandbox import Sandbox
 from proctorch.judge.submission import Submission
-from proctorch.judge.supervise import Process, Sandbox, SandboxBroken, Stopped
+from proctorch.judge.supervise import Process, Stopped
 from proctorch.judge.testimony import read_load, read_play, read_prepare, shorten, whereabouts
 from proctorch.judge.verdict import Incident, decide
 

@@ -22,7 +22,7 @@ from proctorch.judge.evidence import Ended, Evidence
 from proctorch.judge.grade import CheckResult, Outcome, Place
 from proctorch.judge.plan import mix_seed
 from proctorch.judge.play import NotPlayed, Play, not_run
-from proctorch.judge.supervise import Unavailable
+from proctorch.judge.sandbox import Unavailable
 from proctorch.judge.testimony import shorten
 
 _PLAY = "proctorch_play"

@@ -12,10 +12,11 @@ import pytest
 from proctorch.devices import cuda_nodes
 from proctorch.errors import ProctorchError, UsageError
 from proctorch.judge import canary, plugin
+from proctorch.judge.channel import SandboxBroken
 from proctorch.judge.grade import CheckResult, Grade, Outcome, Tier
 from proctorch.judge.plan import Job, Plan
 from proctorch.judge.play import Play, not_run
-from proctorch.judge.supervise import Sandbox, SandboxBroken, Strength
+from proctorch.judge.sandbox import Sandbox, Strength
 
 #: The first optimizer that a process makes, or its first operation on the meta device, imports most of this, which
 #: takes as long as torch itself: once for all jobs, then, and only if a job looks as if it will.

@@ -1,46 +1,30 @@
-"""Runs jobs in the sandbox process from outside: starts, keeps deadlines, caps output, kills, accounts for the end.
+"""Keeps one job's process in the sandbox: deadlines, caps on output, kills, and the account of how it ended.
 
 Nothing that comes back is believed: a process that ends, is silent, prints without end or sends garbage has its own
 `Stopped`.
 """
 
 import contextlib
-import json
 import os
 import re
 import select
 import signal
-import socket
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from proctorch import wire
 from proctorch.bank.question import Limits
-from proctorch.errors import ProctorchError
+from proctorch.judge.channel import START_SECONDS, Channel, End, SandboxBroken
 from proctorch.judge.evidence import Ended
-from proctorch.judge.grade import Output, Tier
+from proctorch.judge.grade import Output
 
-_START = "proctorch.sandbox.tiers"
-_START_SECONDS = 120.0
-_END_SECONDS = 20.0
 #: How long a process whose answers have ended may take to be dead.
 _GRACE_SECONDS = 1.0
 _KEPT = 16 << 10
 _CHUNK = 1 << 16
-_MESSAGE = 1 << 16
 #: The end of a traceback of faulthandler's: the outermost frame of a program started with `-m`, or a cut.
 _WHOLE = re.compile(r" in _run_module_as_main\n|^  \.\.\.\n", re.MULTILINE)
-
-
-class SandboxBroken(ProctorchError):
-    """The sandbox itself does not work; no candidate is to blame."""
 
 
 class Stopped(Exception):
@@ -80,214 +64,8 @@ class _Capture:
         return Output(text + (f"\n… {cut:,} bytes are not shown …\n" if cut else "") + tail, cut)
 
 
-class Unavailable(Exception):
-    """This machine cannot play the job at all. The text is one line that says why."""
-
-
 @dataclass(frozen=True)
-class Strength:
-    """How strangers' code is confined here. `layers` hold; `missing` do not: each with a reason and what to do."""
-
-    tier: Tier
-    layers: dict[str, str]
-    missing: dict[str, str]
-
-
-class Sandbox:
-    """The judge's handle on a fork server, which plays any number of jobs. A context manager.
-
-    It starts at once and is waited for when the first job needs it. With `virtual`, a second fork server splits off,
-    for jobs on the virtual accelerator. `preload` names modules to import before that, `hidden` folders that no job may
-    see, `devices` the nodes of accelerators, `strongest` the tier that is tried first.
-    """
-
-    def __init__(
-        self,
-        preload: Sequence[str] = (),
-        *,
-        virtual: bool = False,
-        hidden: Sequence[Path] = (),
-        devices: Sequence[str] = (),
-        strongest: Tier = Tier.FULL,
-    ) -> None:
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
-        pairs = [socket.socketpair() for _ in range(2 if virtual else 1)]
-        theirs = [their.fileno() for _, their in pairs]
-        order = {
-            "control": theirs[0],
-            "virtual": theirs[1] if virtual else None,
-            "preload": list(preload),
-            "hidden": [str(path) for path in hidden],
-            "devices": list(devices),
-            "strongest": strongest.value,
-        }
-        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            [sys.executable, "-I", "-m", _START, json.dumps(order)],
-            pass_fds=theirs,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=self._errors,
-            env=_environment(),
-            start_new_session=True,  # Ctrl-C is for the judge, which then ends the sandbox itself
-        )
-        for _, their in pairs:
-            their.close()
-        self._channels = [_Channel(ours, self._broken) for ours, _ in pairs]
-        self._strength: Strength | None = None
-        #: It has failed and is of no more use.
-        self.broken = False
-        self._count = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    @property
-    def ready(self) -> bool:
-        """It has once been fit for work."""
-        return any(channel.hello is not None for channel in self._channels)
-
-    @property
-    def process_id(self) -> int:
-        """Of the process that all others of the sandbox descend from."""
-        return self._process.pid
-
-    def close(self) -> None:
-        """Ends the fork server and with it every job. Idempotent."""
-        for channel in reversed(self._channels):
-            channel.close()
-        try:
-            self._process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._errors.close()
-
-    @property
-    def strength(self) -> Strength:
-        """What was found to hold here. Known long before it is ready for work."""
-        if self._strength is None:
-            told, _ = self._channels[0].message(_START_SECONDS)
-            found = told["tier"]
-            self._strength = Strength(Tier(found["tier"]), found["layers"], found["missing"])
-        return self._strength
-
-    def start(self, limits: Limits, *, accelerator: bool = False, virtual: int | None = None) -> "Process":
-        """A fresh process for one job.
-
-        With `accelerator`, a real one, its memory is not limited: CUDA reserves far more address space than it uses.
-
-        `virtual`: the bytes of the virtual accelerator, None for a job without it. Unavailable if this machine cannot
-        play such a job.
-        """
-        tier = self.strength.tier  # asked first: it is the first thing that is told
-        if limits.processes and tier is Tier.KERNEL:  # shared memory of its own needs a mount of its own
-            raise Unavailable("needs processes beside its own, which the sandbox allows in tier `full` only")
-        channel = self._channels[-1 if virtual is not None else 0]
-        if (obstacle := channel.wait_until_ready().get("obstacle")) is not None:
-            raise Unavailable(str(obstacle))
-        self._count += 1
-        name = f"job{self._count}"
-        requests, to_requests = os.pipe()
-        from_answers, answers = os.pipe()
-        from_out, out = os.pipe()
-        from_err, err = os.pipe()
-        from_whereabouts, whereabouts = os.pipe()
-        theirs = [requests, answers, out, err, whereabouts]
-        try:
-            job = {"start": name, "virtual": virtual, "limits": _told_limits(limits, accelerator=accelerator)}
-            process, handle = channel.start(job, theirs)
-        finally:
-            for descriptor in theirs:
-                os.close(descriptor)
-        pipes = _Pipes(to_requests, from_answers, from_out, from_err, from_whereabouts)
-        return Process(channel, name, process, handle, pipes, limits)
-
-    def _broken(self, why: str) -> SandboxBroken:
-        self.broken = True
-        self._process.kill()
-        self._process.wait()
-        self._errors.seek(0)
-        said = self._errors.read()[-2000:].decode("utf-8", "replace").strip()
-        last = f"; its last words: {said}" if said else ""
-        return SandboxBroken(f"the sandbox process does not work: {why}{last}")
-
-
-class _Channel:
-    """The line to one fork server: jobs go out with their descriptors, one line of JSON comes back for each event."""
-
-    def __init__(self, control: socket.socket, broken: Callable[[str], SandboxBroken]) -> None:
-        self._control = control
-        self._broken = broken
-        self._ended: dict[str, _End] = {}
-        self._buffer = bytearray()
-        #: What it said when it was ready.
-        self.hello: dict[str, Any] | None = None
-
-    def close(self) -> None:
-        self._control.close()
-
-    def wait_until_ready(self) -> dict[str, Any]:
-        if self.hello is None:
-            self.hello, _ = self.message(_START_SECONDS)
-        return self.hello
-
-    def start(self, job: dict[str, Any], descriptors: list[int]) -> tuple[int, int | None]:
-        """Asks for a job's process; returns its id, and a descriptor that stands for it where the system has such."""
-        try:
-            socket.send_fds(self._control, [json.dumps(job).encode()], descriptors)
-        except OSError:
-            raise self._broken("it no longer takes jobs") from None
-        message, handles = self.message(_START_SECONDS)
-        while "started" not in message:
-            self._note(message)
-            message, handles = self.message(_START_SECONDS)
-        return message["process"], handles[0] if handles else None
-
-    def wait_end(self, name: str) -> "_End":
-        """How the named job's process ended. All that it started is gone then."""
-        while name not in self._ended:
-            self._note(self.message(_END_SECONDS)[0])
-        return self._ended.pop(name)
-
-    def _note(self, message: dict[str, Any]) -> None:
-        self._ended[message["ended"]] = _End(message["status"], message["cpu"], message["over"])
-
-    def message(self, seconds: float) -> tuple[dict[str, Any], list[int]]:
-        """The next line from the fork server, with the descriptors that came along."""
-        deadline = time.monotonic() + seconds
-        descriptors: list[int] = []
-        while b"\n" not in self._buffer:
-            if not select.select([self._control], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                raise self._broken(f"it did not answer in {seconds:g} seconds")
-            data, more, _, _ = socket.recv_fds(self._control, _MESSAGE, 1)
-            descriptors += more
-            if not data:
-                raise self._broken("it ended")
-            self._buffer += data
-        line, _, rest = self._buffer.partition(b"\n")
-        self._buffer = rest
-        return json.loads(line), descriptors
-
-
-@dataclass(frozen=True)
-class _End:
-    """How a job's process ended."""
-
-    #: Its exit code, or minus the signal.
-    status: int
-    #: Seconds of CPU time.
-    cpu: float = 0.0
-    #: Its processes together had more memory than the limit, and were ended.
-    over: bool = False
-
-
-@dataclass(frozen=True)
-class _Pipes:
+class Pipes:
     requests: int
     answers: int
     out: int
@@ -299,7 +77,7 @@ class Process:
     """One job's process: asked one thing at a time, until it is closed or gives no answer."""
 
     def __init__(
-        self, channel: _Channel, name: str, process: int, handle: int | None, pipes: _Pipes, limits: Limits
+        self, channel: Channel, name: str, process: int, handle: int | None, pipes: Pipes, limits: Limits
     ) -> None:
         self._channel = channel
         self._name = name
@@ -311,14 +89,14 @@ class Process:
         self._asked = 0
         self._captures = {pipes.out: _Capture(), pipes.err: _Capture()}
         self._answer = bytearray()
-        self._end: _End | None = None
+        self._end: End | None = None
         self._killed_for_memory = _kills_for_memory()
         #: Bytes of all answers so far.
         self.received = 0
         self._said_last = ""
         os.set_blocking(pipes.requests, False)
         try:
-            self.limits: tuple[str, ...] = tuple(self._receive(b"", _START_SECONDS)["limits"])
+            self.limits: tuple[str, ...] = tuple(self._receive(b"", START_SECONDS)["limits"])
         except Stopped as stopped:
             raise SandboxBroken(f"a job could not be confined: {stopped.reason} {self.stderr.text}") from None
 
@@ -346,7 +124,7 @@ class Process:
         if self._end is not None:
             return
         self._signal(signal.SIGKILL)
-        self._end = _End(-signal.SIGKILL)  # if the sandbox is too broken to tell
+        self._end = End(-signal.SIGKILL)  # if the sandbox is too broken to tell
         try:
             self._end = self._channel.wait_end(self._name)
             for stream in (self._pipes.out, self._pipes.err):
@@ -495,27 +273,3 @@ def _kills_for_memory() -> int:
             return sum(int(line.split()[1]) for line in counters if line.startswith("oom_kill "))
     except OSError:  # no such file on this system
         return 0
-
-
-def _told_limits(limits: Limits, *, accelerator: bool) -> dict[str, Any]:
-    return {
-        "cpu": limits.cpu,
-        "memory": None if accelerator else limits.memory,
-        "processes": limits.processes,
-        "threads": limits.threads,
-        "disk": limits.disk,
-        "open_files": limits.open_files,
-    }
-
-
-def _environment() -> dict[str, str]:
-    """A small environment of our own: none of the user's variables reach a candidate."""
-    return {
-        "PATH": "/usr/bin:/bin",
-        "USER": "sandbox",
-        "LOGNAME": "sandbox",
-        "LANG": "C.UTF-8",
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
-    } | {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES") if name in os.environ}
