@@ -90,10 +90,10 @@ class Play:
         try:
             answer = process.ask(request, self._seconds)
             evidence = read_play(answer, self.job.question.limits, confined=self._confined)
+            if evidence.ended is Ended.JUDGE and not self._breaks_by_itself(request):
+                evidence = Evidence(Ended.GARBLED, reason="claimed that the grader had broken, which it had not")
         except Stopped as stopped:
             evidence = self._stopped(stopped)
-        if evidence.ended is Ended.JUDGE and not self._breaks_by_itself(request):
-            evidence = Evidence(Ended.GARBLED, reason="claimed that the grader had broken, which it had not")
         self._received += process.received - before
         if self._received > _MAX_ANSWERS:
             evidence = Evidence(Ended.GARBLED, reason=f"sent the judge more than {_MAX_ANSWERS >> 20} MiB in all")
