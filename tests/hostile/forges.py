@@ -34,6 +34,14 @@ def played(result, given=None, tensors=b"", **more):
     time.sleep(900)
 
 
+def zeros_of(dtype, size):
+    header = {
+        str(number): {"dtype": dtype, "shape": [2, 3], "data_offsets": [number * size, (number + 1) * size]}
+        for number in range(2)
+    }
+    return safetensors(header, bytes(2 * size))
+
+
 def tensor(key="0", device="cpu", grad=False):
     return {"$x": [key, device, grad, True]}
 
@@ -42,8 +50,8 @@ def at_import():
     if sys._getframe(1).f_code.co_name == "<module>":
         entry = tagged(double=nothing())
         send(frame(tagged(id=2, functions=[["double", 1]], entry=entry)))
-        body = safetensors({"0": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}, bytes(24))
-        send(frame(tagged(id=3, value=tagged(result=tensor(), given=tensor()), traces=nothing(), moments=[]), body))
+        value = tagged(result=tensor("0"), given=tensor("1"))
+        send(frame(tagged(id=3, value=value, traces=nothing(), moments=[]), zeros_of("F32", 24)))
         time.sleep(900)
 
 
@@ -144,18 +152,15 @@ def too_many_tensors():
 
 
 def grad_of_integers():
-    header = {"0": {"dtype": "I64", "shape": [2, 3], "data_offsets": [0, 48]}}
-    played(tensor("0", grad=True), tensor("0", grad=True), safetensors(header, bytes(48)))
+    played(tensor("0", grad=True), tensor("1", grad=True), zeros_of("I64", 48))
 
 
 def zeros():
-    header = {"0": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}
-    played(tensor("0"), tensor("0"), safetensors(header, bytes(24)))
+    played(tensor("0"), tensor("1"), zeros_of("F32", 24))
 
 
 def device_of_its_own():
-    header = {"0": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}
-    played(tensor("0", device="cpu\n<b>all passed</b>"), tensor("0", device="cuda:0"), safetensors(header, bytes(24)))
+    played(tensor("0", device="cpu\n<b>all passed</b>"), tensor("1", device="cuda:0"), zeros_of("F32", 24))
 
 
 def junk_after():
