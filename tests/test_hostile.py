@@ -94,8 +94,6 @@ _FATES: tuple[tuple[str, set[Verdict]], ...] = (
     (r"exits-", {Verdict.RUNTIME_ERROR}),
     (r"never_ends-slow_answer", {Verdict.RUNTIME_ERROR}),
     (r"never_ends-", {Verdict.TIME_LIMIT}),
-    # The judge cannot know better: whoever says so is not believed to be right, but not known to be wrong either.
-    (r"forges-(broken_scenario|not_touched)", {Verdict.JUDGE_ERROR}),
     (
         r"forges-|patches-|returns-",
         {Verdict.RUNTIME_ERROR, Verdict.WRONG_ANSWER, Verdict.PARTIAL, Verdict.TIME_LIMIT},
