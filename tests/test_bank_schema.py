@@ -207,7 +207,14 @@ def test_what_is_no_yaml_of_one_question_is_one_line(place: Path, content: bytes
         (TITLE, 'title: "a\\x1b"', ["3:8: invisible character U+001B; remove it"]),
         (TITLE, 'title: "a\\nb"', ["3:1: title `a b` is more than one line; write one"]),
         (TITLE, "titel: Double", [NO_TITLE, "3:1: unknown key `titel`; did you mean `title`?"]),
-        ("memory: 1GiB", "speed: 3", ["17:22: unknown key `speed`; the keys here are seconds, memory, output"]),
+        (
+            "memory: 1GiB",
+            "speed: 3",
+            [
+                "17:22: unknown key `speed`; the keys here are seconds, cpu, memory, output, processes, threads, disk, "
+                "open_files"
+            ],
+        ),
         ("points: 0.5", "points: .nan", ["27:5: points `.nan` is not a number; write digits, such as 2 or 0.5"]),
         ("points: 0.5", "points: 1.0e+99", ["27:5: points 1.0e+99 is not 0 to 1000000"]),
         ("device: any", "device: any\nbudget: 1GiB", [f"9:1: {NO_BUDGET}"]),

@@ -26,7 +26,8 @@ def test_the_graver_verdict_is_given() -> None:
     """Of any two things that decide over a whole job the graver one is its verdict, whichever came first."""
     order = [
         *(Verdict.NOT_RUN, Verdict.ACCEPTED, Verdict.PARTIAL, Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR),
-        *(Verdict.OUTPUT_LIMIT, Verdict.MEMORY_LIMIT, Verdict.TIME_LIMIT, Verdict.INVALID, Verdict.JUDGE_ERROR),
+        *(Verdict.PROCESS_LIMIT, Verdict.FILE_LIMIT, Verdict.OUTPUT_LIMIT, Verdict.MEMORY_LIMIT),
+        *(Verdict.TIME_LIMIT, Verdict.INVALID, Verdict.JUDGE_ERROR),
     ]
     assert set(order) == set(Verdict)
     for milder, graver in combinations(order, 2):

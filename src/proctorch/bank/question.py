@@ -65,7 +65,7 @@ class Limits:
     memory: int = 2 << 30
     #: Printed, for the whole job.
     output: int = 4 << 20
-    #: Beside the job's own: 0 for none, more for DataLoader's workers.
+    #: Beside the job's own: 0 for none, more for DataLoader's workers. Counted together with threads.
     processes: int = 0
     #: Beside the first.
     threads: int = 64

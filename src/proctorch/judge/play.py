@@ -157,6 +157,7 @@ class Play:
             raise ProctorchError(f"scenarios.py {stopped.reason}") from None
         if broken := read_prepare(answer):
             process.close()
+            self._unloadable = Evidence(Ended.JUDGE, reason=broken.splitlines()[0])
             raise ProctorchError(broken)
         return process
 

@@ -7,6 +7,8 @@ missing one lacks. Then comes the fork server (`zygote`), inside bubblewrap in t
 """
 
 import contextlib
+import functools
+import importlib.util
 import json
 import os
 import pwd
@@ -31,6 +33,7 @@ _SYSTEM_FOLDERS = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/nix/st
 _SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
 #: All of the package that is needed inside: neither the judge nor the bank that is shipped with it.
 _PARTS = ("__init__.py", "errors.py", "wire.py", "sandbox", "virtual")
+_NEEDED = ("torch", "numpy", "safetensors", "landlockpy", "pyseccomp")
 _TRY_SECONDS = 20.0
 #: The job's own folder, a mount: where programs expect one, or else the second, should Python itself lie in the first.
 _INSIDE = ("/tmp", "/proctorch")  # noqa: S108 - nobody else's
@@ -187,8 +190,15 @@ def _in_child(action: Callable[[], None]) -> str:
 # ------------------------------------------------------------------------------------------------ what a job may read
 
 
-def _packages() -> list[str]:
-    return list(dict.fromkeys(sysconfig.get_path(name) for name in ("purelib", "platlib")))
+@functools.cache
+def _packages() -> tuple[str, ...]:
+    """Folders of installed packages: this environment's, and those from which it borrows what is needed inside."""
+    found = [sysconfig.get_path(name) for name in ("purelib", "platlib")]
+    for name in _NEEDED:
+        if (spec := importlib.util.find_spec(name)) and spec.origin:
+            folder = Path(spec.origin).parent
+            found.append(str(folder.parent if spec.submodule_search_locations else folder))
+    return tuple(dict.fromkeys(found))
 
 
 def _python() -> list[str]:

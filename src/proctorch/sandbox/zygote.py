@@ -14,6 +14,7 @@ import os
 import selectors
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -124,6 +125,7 @@ class _Zygote:
         self._confinement = confinement
         self._parent = os.getppid()
         self._other = other
+        self._removers: list[subprocess.Popen[bytes]] = []
         #: By process id.
         self._jobs: dict[int, _Running] = {}
         self._wake, write = os.pipe()
@@ -223,9 +225,11 @@ class _Zygote:
                 folders.append(job.folder)
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process, signal.SIGKILL)
-        confine.end_children(lambda child: child in self._jobs or child == self._other)
-        for folder in folders:
-            self._confinement.remove(folder)
+        self._removers = [each for each in self._removers if each.poll() is None]
+        ours = {self._other, *self._jobs, *(each.pid for each in self._removers)}
+        confine.end_children(lambda child: child in ours)
+        # Beside what follows: an ended job may have left any number of files.
+        self._removers += filter(None, map(self._confinement.remove, folders))
         for message in ended:
             _send(self._control, message)
 
