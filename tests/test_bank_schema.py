@@ -211,8 +211,10 @@ def test_what_is_no_yaml_of_one_question_is_one_line(place: Path, content: bytes
             "memory: 1GiB",
             "speed: 3",
             [
-                "17:22: unknown key `speed`; the keys here are seconds, cpu, memory, output, processes, threads, disk, "
-                "open_files"
+                (
+                    "17:22: unknown key `speed`; the keys here are seconds, cpu, memory, output, processes, threads, "
+                    "disk, open_files"
+                )
             ],
         ),
         ("points: 0.5", "points: .nan", ["27:5: points `.nan` is not a number; write digits, such as 2 or 0.5"]),
