@@ -1,0 +1,117 @@
+"""Builds nested batches from a plan, has them moved, and tells what came back and what became of the caller's."""
+
+import contextlib
+import dataclasses
+import typing
+
+import numpy as np
+import torch
+from torch.overrides import TorchFunctionMode
+
+
+class Frame(typing.NamedTuple):
+    image: object
+    length: object
+    previous: object
+
+
+@dataclasses.dataclass
+class Sample:
+    boxes: object
+    crowd: object
+    path: object
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Boxes:
+    corners: object
+    labels: object
+
+
+_CONTAINERS = {dict: "dict", list: "list", tuple: "tuple", Frame: "Frame", Sample: "Sample", Boxes: "Boxes"}
+_TYPES = {name: kind for kind, name in _CONTAINERS.items()}
+
+
+def move(candidate, device, probe, *, batch, tensors, start="cpu", to="device", keep=None, later=None):
+    """One call, on a batch that is on `start`. With `later` another one, after the tensors got these values in place.
+
+    What is told is of the last call.
+    """
+    places = {"cpu": torch.device("cpu"), "device": device, "meta": torch.device("meta")}
+    tensors = [each.to(places[start]) for each in tensors]
+    given = _build(batch, tensors)
+    keywords = {} if keep is None else {"keep_on_cpu": keep}
+    if later is not None:
+        candidate.to_device(given, places[to], **keywords)
+        for mine, new in zip(tensors, later, strict=True):
+            mine.copy_(new)
+    before, copies = dict(_walk(given)), [each.clone() for each in tensors]
+    with probe.watch(), _Poor() if to == "meta" else contextlib.nullcontext():
+        result = candidate.to_device(given, places[to], **keywords)
+    walked, after, numbers = dict(_walk(result)), dict(_walk(given)), {}
+    return {
+        "kinds": [[key, _kind(each)] for key, each in walked.items()],
+        "tensors": {key: _told(probe, each) for key, each in walked.items() if isinstance(each, torch.Tensor)},
+        "same": {key: each is before.get(key) for key, each in walked.items()},
+        "numbers": {key: numbers.setdefault(id(each), len(numbers)) for key, each in walked.items()},
+        "left_alone": [*after] == [*before] and all(each is before[key] for key, each in after.items()),
+        "same_values": all(
+            mine.device == copy.device and torch.equal(mine, copy) for mine, copy in zip(tensors, copies, strict=True)
+        ),
+    }
+
+
+class _Poor(TorchFunctionMode):
+    """Takes float64 away from the meta device, and says so as torch does for Apple's GPUs."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        if isinstance(result, torch.Tensor) and result.is_meta and result.dtype == torch.float64:
+            raise TypeError("the meta device of this question has no float64; use float32")
+        return result
+
+
+def _build(plan, tensors):
+    kind, *rest = plan
+    match kind:
+        case "tensor":
+            return tensors[rest[0]]
+        case "view":
+            return tensors[rest[0]][:1]
+        case "dict":
+            return {key: _build(each, tensors) for key, each in rest[0]}
+        case "list" | "tuple":
+            return _TYPES[kind](_build(each, tensors) for each in rest[0])
+        case "Frame" | "Sample" | "Boxes":
+            return _TYPES[kind](*(_build(each, tensors) for each in rest[0]))
+        case "ndarray":
+            return np.arange(3.0)
+        case "set":
+            return {"left", "right"}
+        case _:
+            return rest[0]
+
+
+def _walk(value, key="batch"):
+    """All parts, with keys that do not tell a list from a tuple, or either from a class with fields."""
+    yield key, value
+    if isinstance(value, dict):
+        parts = value.items()
+    elif isinstance(value, (list, tuple)):
+        parts = enumerate(value)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts = enumerate(getattr(value, each.name) for each in dataclasses.fields(value))
+    else:
+        return
+    for name, each in parts:
+        yield from _walk(each, f"{key}/{name}")
+
+
+def _kind(value):
+    if isinstance(value, torch.Tensor):
+        return "tensor"
+    return _CONTAINERS.get(type(value), type(value).__name__)
+
+
+def _told(probe, tensor):
+    return probe.describe(tensor) if tensor.is_meta else tensor
