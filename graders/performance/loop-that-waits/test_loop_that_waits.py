@@ -1,0 +1,167 @@
+"""What is demanded of `train`."""
+
+import math
+
+import pytest
+import torch
+from torch.nn.functional import cross_entropy, linear
+
+from proctorch.judge.checks import close, require
+
+#: What float32 and the order of its sums explain many times over.
+TOLERANCE = {"rtol": 1e-4, "atol": 1e-5}
+#: Logits that are nearer to each other than this may be in either order.
+MARGIN = 1e-3
+#: So many steps may a number be late.
+LATE = 10
+#: The results of these operations have a shape that depends on values.
+SHAPED = ("aten.nonzero", "aten.masked_select", "aten._unique2", "aten.unique_dim", "aten.unique_consecutive")
+
+
+def task(seed):
+    """A network's weights, batches for it, the last of which is small, and a learning rate."""
+    dice = torch.Generator().manual_seed(seed)
+    features, hidden, classes, rows, tens, more = (
+        int(torch.randint(low, high, (), generator=dice))
+        for low, high in ((3, 8), (5, 10), (3, 6), (5, 9), (3, 5), (2, 9))
+    )
+    sizes = [rows] * (10 * tens + more - 1) + [3]
+    return {
+        "weights": [
+            torch.randn(hidden, features, generator=dice) / features**0.5,
+            torch.randn(hidden, generator=dice) / 10,
+            torch.randn(classes, hidden, generator=dice) / hidden**0.5,
+            torch.randn(classes, generator=dice) / 10,
+        ],
+        "batches": [
+            [torch.randn(size, features + 1, generator=dice), torch.randint(0, classes, (size,), generator=dice)]
+            for size in sizes
+        ],
+        "rate": float(torch.rand((), generator=dice)) * 0.2 + 0.1,
+    }
+
+
+def spoilt(given, at, value):
+    """The same, with a batch whose first sample has this for its last input, and the class that it is added to."""
+    batches = [[x.clone(), y.clone()] for x, y in given["batches"]]
+    batches[at][0][0, -1] = value
+    batches[at][1][0] = 0
+    return given | {"batches": batches}
+
+
+def trained(given):
+    """Of each step its loss and the least and the greatest accuracy that rounding explains; then the weights."""
+    weights, steps = [each.double() for each in given["weights"]], []
+    for x, y in given["batches"]:
+        leaves = [each.detach().requires_grad_() for each in weights]
+        wide, bias, narrow, shift = leaves
+        logits = linear(torch.tanh(linear(x[:, :-1].double(), wide, bias)), narrow, shift)
+        logits = torch.cat([logits[:, :1] + x[:, -1:], logits[:, 1:]], 1)
+        loss = cross_entropy(logits, y)
+        grads = torch.autograd.grad(loss, leaves)
+        weights = [each.detach() - given["rate"] * grad for each, grad in zip(leaves, grads, strict=True)]
+        others = logits.detach().scatter(1, y[:, None], -math.inf).amax(1)
+        ahead = logits.detach().gather(1, y[:, None])[:, 0] - others
+        least, most = (float((ahead > margin).double().mean()) for margin in (MARGIN, -MARGIN))
+        steps.append((float(loss.detach()), least, most))
+    return steps, weights
+
+
+def right_log(seen, steps):
+    """The first so many calls of `log` are those of the steps, in order."""
+    for at, (loss, least, most) in enumerate(steps):
+        require(len(seen.list("logged")) > at, f"of {len(steps)} steps, {at} are logged")
+        step = seen.number("logged", at, 0, what="the step that is logged")
+        require(step == at, "the steps are not logged one after the other, from 0 on")
+        what = "the loss of a later step in the log" if at else "the loss of the first step in the log"
+        close(seen.number("logged", at, 1, what="the loss that is logged"), loss, what, **TOLERANCE)
+        accuracy = seen.number("logged", at, 2, what="the accuracy that is logged")
+        detail = f"step {at}: {accuracy}, not {least}"
+        require(least - 1e-6 <= accuracy <= most + 1e-6, "an accuracy in the log is wrong", detail=detail)
+
+
+def limit(given):
+    """How often a training may wait."""
+    return math.ceil(len(given["batches"]) / 10) + 1
+
+
+def test_the_training_is_right(run, shared_seed):
+    """The model is trained on each batch once, and its weights are those of gradient descent on all of them."""
+    given = task(shared_seed)
+    _, weights = trained(given)
+    seen = run("train", **given)
+    begun, batches = seen.number("begun"), len(given["batches"])
+    require(begun == batches, f"for {batches} batches, the model is called {begun} times")
+    for at, expected in enumerate(weights):
+        what = "a weight after training"
+        mine = seen.tensor("weights", at, what=what, dtype="float32", shape=tuple(expected.shape))
+        close(mine, expected, what, **TOLERANCE)
+
+
+def test_the_log_is_right(run, shared_seed):
+    """Each step is logged once, in order, with its loss and its accuracy as Python numbers."""
+    given = task(shared_seed)
+    steps, _ = trained(given)
+    seen = run("train", **given)
+    right_log(seen, steps)
+    count = len(seen.list("logged"))
+    require(count == len(steps), f"for {len(steps)} steps, `log` is called {count} times")
+
+
+def test_the_log_is_not_late(run, shared_seed):
+    """When a step is logged, no more than ten further ones have begun."""
+    seen = run("train", **task(shared_seed))
+    require(seen.list("logged"), "nothing is logged")
+    for at in range(len(seen.list("logged"))):
+        step = seen.number("logged", at, 0, what="the step that is logged")
+        late = seen.number("logged", at, 3, what="the number of steps") - step - 1
+        require(late <= LATE, f"a step is logged when {late:g} further ones have begun")
+
+
+@pytest.mark.parametrize(("value", "where"), [(math.nan, 0), (-math.inf, 4), (-math.inf, 13)])
+def test_it_stops_when_the_loss_is_not_finite(run, shared_seed, value, where):
+    """After the first loss that is nan or inf, at most ten further steps begin, and none of them is logged."""
+    given = task(shared_seed)
+    steps, _ = trained(given)
+    seen = run("train", **spoilt(given, where, value))
+    kind = "nan" if math.isnan(value) else "inf"
+    further = seen.number("begun") - where - 1
+    require(further <= LATE, f"after a loss that is {kind}, the training goes on for {further:g} steps")
+    right_log(seen, steps[:where])
+    count = len(seen.list("logged"))
+    require(count > where, f"the step whose loss is {kind} is not logged")
+    loss = seen.number("logged", where, 1, what="the loss that is logged")
+    require(not math.isfinite(loss), f"a loss that is {kind} is logged as a finite number")
+    require(count == where + 1, f"steps after a loss that is {kind} are logged")
+
+
+def test_no_graph_is_kept(run, shared_seed):
+    """When a step begins, no graph is alive but that of the step before, or of two."""
+    graphs = run("train", **task(shared_seed)).number("graphs")
+    require(graphs <= 2, f"when a step begins, the graphs of {graphs:g} earlier ones are kept")
+
+
+def test_trips_are_few(run, shared_seed, device):
+    """Scalar reads of tensors on the device and copies to the CPU are no more than one for ten steps, and one."""
+    given = task(shared_seed)
+    trace = run("train", **given).trace()
+    trips = [each.line for each in trace.reads if each.device == device.torch]
+    trips += [each.line for each in trace.copies if each.source == device.torch]
+    what = f"in {len(given['batches'])} steps, numbers are brought from the device {len(trips)} times"
+    require(len(trips) <= limit(given), what, line=trips[0] if trips else None)
+
+
+def test_nothing_else_waits(run, shared_seed, device):
+    """Nor is the device synchronized more often, or asked for results whose shape depends on their values."""
+    given = task(shared_seed)
+    seen = run("train", **given)
+    calls = seen.number("synchronized")
+    what = f"in {len(given['batches'])} steps, `synchronize` is called {calls:g} times"
+    require(calls <= limit(given), what)
+    shaped = sum(
+        count
+        for op, count in seen.trace().ops.items()
+        if op.device == device.torch and (op.name in SHAPED or (op.name == "aten.index" and "bool" in op.inputs[1:]))
+    )
+    what = f"in {len(given['batches'])} steps, {shaped} results have a shape that depends on values"
+    require(shaped <= limit(given), what)

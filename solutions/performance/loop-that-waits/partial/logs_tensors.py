@@ -1,0 +1,29 @@
+# Leaves the reading to whoever looks at the log, who gets tensors on the device.
+# caught-by: test_the_log_is_right
+import torch
+import torch.nn.functional as F
+
+
+def train(model, loader, optimizer, device, log):
+    waiting, logged = [], 0
+    for x, y in loader:
+        x, y = x.to(device), y.to(device)
+        logits = model(x)
+        loss = F.cross_entropy(logits, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        waiting.append(torch.stack([loss.detach(), (logits.argmax(1) == y).float().mean()]))
+        if len(waiting) == 10:
+            if not tell(log, logged, waiting):
+                return
+            logged += len(waiting)
+            waiting = []
+    if waiting:
+        tell(log, logged, waiting)
+
+
+def tell(log, first, waiting):
+    for step, (loss, accuracy) in enumerate(waiting, first):
+        log(step, loss, accuracy)
+    return bool(torch.stack(waiting).isfinite().all())

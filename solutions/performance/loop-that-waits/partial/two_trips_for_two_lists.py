@@ -1,0 +1,34 @@
+# Losses in one list and accuracies in another: two trips for ten steps.
+# caught-by: test_trips_are_few
+import math
+
+import torch
+import torch.nn.functional as F
+
+
+def train(model, loader, optimizer, device, log):
+    waiting, logged = [], 0
+    for x, y in loader:
+        x, y = x.to(device), y.to(device)
+        logits = model(x)
+        loss = F.cross_entropy(logits, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        waiting.append((loss.detach(), (logits.argmax(1) == y).float().mean()))
+        if len(waiting) == 10:
+            if not tell(log, logged, waiting):
+                return
+            logged += len(waiting)
+            waiting = []
+    if waiting:
+        tell(log, logged, waiting)
+
+
+def tell(log, first, waiting):
+    losses, accuracies = (torch.stack(each) for each in zip(*waiting))
+    for step, (loss, accuracy) in enumerate(zip(losses.tolist(), accuracies.tolist()), first):
+        log(step, loss, accuracy)
+        if not math.isfinite(loss):
+            return False
+    return True
