@@ -43,6 +43,7 @@ OWNERS = {
     "pygments": {"markup"},
     "safetensors": {"wire", "sandbox"},
     "pytest": {"judge", "virtual"},
+    "libcst": {"verify"},
     "torch": {"sandbox", "judge", "virtual", "wire"},
 }
 

@@ -7,7 +7,7 @@ Modules are imported inside the commands that need them: what grades nothing sta
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,6 +19,8 @@ from proctorch.errors import ExitCode, ProctorchError, UsageError
 from proctorch.markup import visible
 
 if TYPE_CHECKING:
+    from proctorch.bank.bank import Bank
+    from proctorch.bank.question import Question
     from proctorch.judge.grade import Grade
     from proctorch.judge.plan import Plan
     from proctorch.judge.session import Grading
@@ -308,17 +310,36 @@ def report(results: Path, as_html: bool, outputs: tuple[Path, ...], audience: st
 
 @cli.command()
 @click.argument("question_ids", metavar="[ID]...", nargs=-1, shell_complete=_complete_id)
+@click.option(
+    "--mutants", "with_mutants", is_flag=True, help="Instead, play one-change mutants of the right solutions."
+)
+@click.option("--write", type=click.Path(path_type=Path, dir_okay=False), help="With --mutants: the table as Markdown.")
 @_device_option
 @_bank_option
 @_json_option
-def verify(question_ids: tuple[str, ...], devices: tuple[str, ...], bank: Path | None, as_json: bool) -> int:
-    """Prove the graders: every shipped solution gets its verdict; the starter and junk do not pass."""
+def verify(
+    question_ids: tuple[str, ...],
+    with_mutants: bool,
+    write: Path | None,
+    devices: tuple[str, ...],
+    bank: Path | None,
+    as_json: bool,
+) -> int:
+    """Prove the graders: every shipped solution gets its verdict; the starter and junk do not pass.
+
+    With --mutants: nearly all right solutions with one thing done wrong are rejected, on the CPU or on the virtual
+    accelerator if no --device is given.
+    """
     from proctorch.bank.bank import Bank
     from proctorch.devices import choose
     from proctorch.verify import verify as proof
 
+    if write and not with_mutants:
+        raise UsageError("--write writes the table of --mutants; give both")
     loaded = Bank.load(bank)
     questions = [loaded.find(name) for name in question_ids] or loaded.questions
+    if with_mutants:
+        return _verify_mutants(loaded, questions, devices, write, as_json=as_json)
     trials = proof.plan_trials(questions, choose(devices))
     with _progress(len(trials)) as advance:
         findings = proof.verify(loaded, trials, lambda grade: advance(Path(grade.submission).name))
@@ -346,6 +367,55 @@ def verify(question_ids: tuple[str, ...], devices: tuple[str, ...], bank: Path |
     if all(finding.skipped for finding in findings):
         return ExitCode.NOTHING_GRADED
     return ExitCode.NOT_ACCEPTED if problems or unproven else ExitCode.OK
+
+
+def _verify_mutants(
+    bank: "Bank", questions: "Iterable[Question]", devices: tuple[str, ...], write: Path | None, *, as_json: bool
+) -> int:
+    from proctorch.devices import CPU, VIRTUAL, choose
+
+    try:
+        from proctorch.verify import kills as proof
+    except ModuleNotFoundError as error:
+        if error.name != "libcst":
+            raise
+        raise UsageError("--mutants needs libcst; install it with `pip install 'proctorch[authoring]'`") from None
+    with _progress() as advance:
+        kills = proof.kill(
+            bank,
+            questions,
+            choose(devices) if devices else (CPU, VIRTUAL),
+            on_total=lambda total: advance("", total),
+            on_mutant=lambda: advance("mutants"),
+        )
+    if write:
+        from proctorch.verify.page import write_page
+
+        write_page(write, bank, kills)
+    if as_json:
+        _print_json(
+            [
+                {
+                    "question": each.question.id,
+                    "mutants": len(each.played),
+                    "killed": each.count(proof.Fate.KILLED),
+                    "equivalent": each.count(proof.Fate.EQUIVALENT),
+                    "rate": round(each.rate, 4),
+                    "survivors": [
+                        {"place": one.place, "mutant": one.mutant.name} for one in each.of(proof.Fate.SURVIVED)
+                    ],
+                    "problems": list(each.problems),
+                }
+                for each in kills
+            ]
+        )
+    else:
+        from proctorch import terminal
+
+        terminal.console().print(terminal.kills_page(kills))
+    if not any(each.played for each in kills):
+        return ExitCode.NOTHING_GRADED
+    return ExitCode.NOT_ACCEPTED if any(each.problems for each in kills) else ExitCode.OK
 
 
 @cli.command()
@@ -457,10 +527,13 @@ def _print_json(value: Any) -> None:
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[str], None]]:
-    """A bar on the terminal's error stream while several jobs run; nothing where nobody looks on."""
-    if total < 2 or not sys.stderr.isatty():
-        yield lambda _: None
+def _progress(total: int | None = None) -> Iterator[Callable[..., None]]:
+    """A bar on the terminal's error stream while several jobs run; nothing where nobody looks on.
+
+    Called with the name of what is done. With a number beside it, that is the total, and nothing is done yet.
+    """
+    if (total is not None and total < 2) or not sys.stderr.isatty():
+        yield lambda *_: None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -469,4 +542,8 @@ def _progress(total: int) -> Iterator[Callable[[str], None]]:
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=terminal.console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=total)
-        yield lambda name: progress.update(task, advance=1, description=name)
+
+        def advance(name: str, total: int | None = None) -> None:
+            progress.update(task, total=total, advance=1 if total is None else 0, description=name)
+
+        yield advance

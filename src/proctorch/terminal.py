@@ -14,6 +14,7 @@ from proctorch.markup import printed, visible
 
 if TYPE_CHECKING:
     from proctorch.report.report import Attempt, Report
+    from proctorch.verify.kills import Kills
     from proctorch.verify.verify import Finding, Unproven
 
 #: Where output goes to a file or a pipe, lines are as long as they are.
@@ -182,6 +183,27 @@ def verify_page(findings: Iterable["Finding"], unproven: Iterable["Unproven"]) -
     return Group(table, *problems)
 
 
+def kills_page(kills: Iterable["Kills"]) -> RenderableType:
+    """One row for each question, then a line for each mutant that survived, and for each problem."""
+    from proctorch.verify.kills import Fate  # noqa: PLC0415 - it needs libcst, which nothing else here does
+
+    table = _table("question", "mutants", "killed", "equivalent", "survived", "kill rate", "problems")
+    lines: list[RenderableType] = []
+    for each in kills:
+        survivors = each.of(Fate.SURVIVED)
+        numbers = (len(each.played), each.count(Fate.KILLED), each.count(Fate.EQUIVALENT), len(survivors))
+        count = Text(str(len(each.problems)) if each.problems else "none", style=_BAD if each.problems else "green")
+        told = [*map(str, numbers), f"{each.rate:.1%}"]
+        name = Text(each.question.id, style="bold")
+        table.add_row(name, *(Text(number, justify="right") for number in told), count)
+        lines += [
+            Text.assemble((f"{each.question.id} accepts {one.place}: ", "yellow"), visible(one.mutant.name))
+            for one in survivors
+        ]
+        lines += [Text.assemble((f"{each.question.id}: ", "red"), visible(problem)) for problem in each.problems]
+    return Group(table, *lines)
+
+
 def facts_page(title: str, facts: Iterable[tuple[str, str]]) -> RenderableType:
     """Names and values, one a line."""
     table = Table.grid(padding=(0, 2))
@@ -194,5 +216,6 @@ def _table(*columns: str) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     for column in columns:
         right = column in {"min", "points", "right", "wrong", "starter and junk", "not asked here"}
+        right |= column in {"mutants", "killed", "equivalent", "survived", "kill rate"}
         table.add_column(column, justify="right" if right else "left", overflow="fold")
     return table

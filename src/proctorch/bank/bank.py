@@ -92,7 +92,13 @@ class Bank:
     @cached_property
     def digest(self) -> str:
         """SHA-256 over the names and bytes of all questions, graders and solutions: the same wherever the bank lies."""
-        files = [path for folder in _GRADED_BY for path in _files(self.root / folder)]
+        return self._digest(path for folder in _GRADED_BY for path in _files(self.root / folder))
+
+    def digest_of(self, question: Question) -> str:
+        """The same over the files of one question: its YAML, its grader, its solutions."""
+        return self._digest([question.path, *_files(question.grader), *_files(question.solutions)])
+
+    def _digest(self, files: Iterable[Path]) -> str:
         named = {path.relative_to(self.root).as_posix(): path for path in files}
         digest = hashlib.sha256()
         for name in sorted(named):
@@ -228,12 +234,17 @@ class _Reading:
         return source, tree
 
     def _check_solutions(self, path: Path) -> None:
+        from proctorch.bank.equivalent import EQUIVALENT, parse_equivalent  # noqa: PLC0415 - it needs yaml
+
         solutions = self._root / "solutions" / path.parent.name / path.stem
         accepted = rejected = 0
         for each in sorted(solutions.iterdir()) if solutions.is_dir() else ():
             if each.name.startswith((".", "__pycache__")):
                 continue
-            if not each.is_dir():
+            if each.name == EQUIVALENT and each.is_file():
+                for fault in parse_equivalent(each.read_bytes())[1]:
+                    self._fault(each, fault.message, (fault.line, fault.column))
+            elif not each.is_dir():
                 self._fault(each, "lies beside the folders of verdicts; move it into one, such as accepted/")
             elif each.name not in SOLUTION_FOLDERS:
                 near = nearest(each.name, SOLUTION_FOLDERS) or f"; the verdicts are {', '.join(SOLUTION_FOLDERS)}"

@@ -1,0 +1,69 @@
+"""docs/proof.md: how many mutants each grader kills, with a digest that tells whether that is still so."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from proctorch.bank.bank import Bank
+from proctorch.verify.kills import LEAST_KILLED, MOST_EQUIVALENT, Fate, Kills
+
+_DIGITS = 16
+_ROW = re.compile(r"^\| ([a-z0-9-]+) \|.*\| `([0-9a-f]+)` \|$", re.MULTILINE)
+_HEAD = f"""\
+# Proof of the graders
+
+A mutant is an accepted solution with one small thing done wrong: a `.to` dropped, two neighbouring statements
+exchanged, a `<` for a `<=`. A grader that accepts one is too lax, unless the mutant is as right as its original. Of
+each question's mutants at least {LEAST_KILLED:.0%} must be killed: rejected on the CPU or on the virtual accelerator.
+Those that are declared equivalent are left out, and at most {MOST_EQUIVALENT:.0%} may be. They are listed with their
+reasons in `equivalent.yaml`, beside the solutions.
+
+This file is written by `proctorch verify --mutants --write docs/proof.md`; with the id of a question, its row alone is
+made anew. The digest is of the question's YAML, grader and solutions as they were when they were measured. A test fails
+if it is no longer theirs, so a row holds for the question as it is now, or the tests say that it does not. No mutant is
+played by that test.
+
+| question | solutions | mutants | killed | equivalent | survived | kill rate | digest |
+|---|--:|--:|--:|--:|--:|--:|---|
+"""
+
+
+def proof_page(bank: Bank, kills: Iterable[Kills], before: str = "") -> str:
+    """The page for these kills; of other questions of the bank, the rows of the page as it was `before` stay."""
+    rows = {match[1]: match[0] for match in _ROW.finditer(before)}
+    rows |= {each.question.id: _row(bank, each) for each in kills}
+    known = [question.id for question in bank.questions]
+    missing = [name for name in known if name not in rows]
+    told = f"\nNot measured yet: {', '.join(missing)}.\n" if missing else ""
+    return _HEAD + "".join(f"{rows[name]}\n" for name in known if name in rows) + told
+
+
+def stale_rows(bank: Bank, page: str) -> list[str]:
+    """What no longer holds of a page: rows of questions that were changed since, or are gone, a line each."""
+    digests = {question.id: _digest(bank, question.id) for question in bank.questions}
+    found = []
+    for match in _ROW.finditer(page):
+        name, digest = match[1], match[2]
+        if name not in digests:
+            found.append(f"{name}: there is no such question; remove its row")
+        elif digests[name] != digest:
+            found.append(f"{name}: changed since; run `proctorch verify --mutants {name} --write docs/proof.md`")
+    return found
+
+
+def write_page(path: Path, bank: Bank, kills: Iterable[Kills]) -> None:
+    """Writes the page, or makes some of its rows anew."""
+    before = path.read_text(encoding="utf-8") if path.is_file() else ""
+    path.write_text(proof_page(bank, kills, before), encoding="utf-8")
+
+
+def _row(bank: Bank, kills: Kills) -> str:
+    solutions = len({each.solution for each in kills.played})
+    fates = [kills.count(fate) for fate in (Fate.KILLED, Fate.EQUIVALENT, Fate.SURVIVED)]
+    numbers = [str(each) for each in (solutions, len(kills.played), *fates)]
+    cells = [kills.question.id, *numbers, f"{kills.rate:.1%}", f"`{_digest(bank, kills.question.id)}`"]
+    return f"| {' | '.join(cells)} |"
+
+
+def _digest(bank: Bank, name: str) -> str:
+    return bank.digest_of(bank.find(name))[:_DIGITS]
