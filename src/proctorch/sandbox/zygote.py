@@ -28,6 +28,7 @@ from proctorch.sandbox import confine, memory, probe, system, worker
 _REQUESTS, _ANSWERS, _WHEREABOUTS, _FREE = 3, 4, 5, 6
 _HIGH = 200
 _LOOK_SECONDS = 0.05
+_REMOVE_SECONDS = 3.0
 
 
 def main(control: int, virtual: int | None, preload: Sequence[str], settings: confine.Settings) -> None:
@@ -228,8 +229,11 @@ class _Zygote:
         self._removers = [each for each in self._removers if each.poll() is None]
         ours = {self._other, *self._jobs, *(each.pid for each in self._removers)}
         confine.end_children(lambda child: child in ours)
-        # Beside what follows: an ended job may have left any number of files.
-        self._removers += filter(None, map(self._confinement.remove, folders))
+        for remover in filter(None, map(self._confinement.remove, folders)):
+            try:
+                remover.wait(_REMOVE_SECONDS)
+            except subprocess.TimeoutExpired:  # it goes on beside what follows: there may be any number of files
+                self._removers.append(remover)
         for message in ended:
             _send(self._control, message)
 
