@@ -224,14 +224,18 @@ class _Children:
 
     def __enter__(self) -> Self:
         context = multiprocessing.get_context("spawn")
-        with _deaf_to_interrupts():
-            for share in self._shares:
-                ours, theirs = context.Pipe(duplex=False)
-                process = context.Process(target=_child, args=(self._bank, share, theirs))
-                process.start()
-                theirs.close()
-                self._processes.append(process)
-                self._pipes.append(ours)
+        try:
+            with _deaf_to_interrupts():
+                for share in self._shares:
+                    ours, theirs = context.Pipe(duplex=False)
+                    process = context.Process(target=_child, args=(self._bank, share, theirs))
+                    process.start()
+                    theirs.close()
+                    self._processes.append(process)
+                    self._pipes.append(ours)
+        except BaseException as error:
+            self.__exit__(error)
+            raise
         return self
 
     def __exit__(self, error: object, *_: object) -> None:
@@ -258,12 +262,12 @@ class _Children:
 
 @contextlib.contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Processes started here leave Ctrl-C to this one, which tells them."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Processes started here leave Ctrl-C to this one, which tells them. One that comes meanwhile is heard after it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _child(bank: Bank, tasks: list[_Task], pipe: Connection) -> None:
