@@ -109,7 +109,8 @@ class Grading:
         """Grades every job, in the plan's order, and calls `on_grade` after each.
 
         A job that cannot be graded has the verdict NOT_RUN or JUDGE_ERROR: there is a grade for each. One during which
-        the sandbox broke is graded again, once, and told again. KeyboardInterrupt passes through, with everything that
+        the sandbox broke is graded again, once; so is, and is told again, what was graded since a fork server that is
+        out of order at the end was last known to be in order. KeyboardInterrupt passes through, with everything that
         was started ended. UsageError if strangers' code cannot be confined here and is not trusted.
         """
         rounds = _Rounds(on_grade)
