@@ -10,15 +10,16 @@ from torch.overrides import TorchFunctionMode
 def pick(candidate, _device, probe, *, machine):
     """One call with nothing preferred, and what is warned of."""
     with probe.watch(), _simulated(**machine):
-        return candidate.pick_device(None, strict=False)
+        return candidate.pick_device()
 
 
 def picks(candidate, _device, _probe, *, calls):
-    """Several calls that have no reason to fail, each `[machine, prefer]`."""
+    """Several calls that have no reason to fail, each `[machine, prefer]`, without `strict` and with it in turn."""
     found = []
-    for machine, prefer in calls:
+    for at, (machine, prefer) in enumerate(calls):
+        given = {"strict": False} if at % 2 else {}
         with _simulated(**machine):
-            found.append(candidate.pick_device(prefer, strict=False))
+            found.append(candidate.pick_device(prefer, **given))
     return found
 
 

@@ -69,32 +69,33 @@ def test_a_usable_preference_is_kept(run, seed):
     dice = random.Random(seed)
     kind, index = dice.choice(["cuda", "xpu"]), dice.randint(1, 4)
     where = machine(kind, index + 1)
-    wishes = (f"{kind}:{index}", torch.device(kind, index), kind, "cpu", torch.device("cpu"))
-    *exact, any_index, cpu, cpu_too = picked(run, *((where, prefer) for prefer in wishes))
-    require(exact == [(kind, str(index))] * 2, "a preferred device that is there is not the one picked")
+    wishes = (f"{kind}:{index}", torch.device(kind, index), kind, "cpu", torch.device("cpu"), "cpu:0")
+    first, second, any_index, *cpu = picked(run, *((where, prefer) for prefer in wishes))
+    require(first == second == (kind, str(index)), "a preferred device that is there is not the one picked")
     require(any_index[0] == kind, "a preferred kind of device that is there is not the one picked")
-    require(cpu[0] == cpu_too[0] == "cpu", "the CPU is preferred, and another device is picked")
+    require({each for each, _ in cpu} == {"cpu"}, "the CPU is preferred, and another device is picked")
 
 
 def test_a_missing_preference_falls_back(run, seed):
     """Where what is preferred is not there, the accelerator that is there is picked, else the CPU."""
     dice = random.Random(seed)
     absent, present = dice.sample(["cuda", "xpu", "mps"], 2)
-    wishes = (absent, torch.device(absent))
+    wishes = (absent, torch.device(absent), "hpu")
     calls = [(where, prefer) for where in (BARE, machine(present)) for prefer in wishes]
     kinds = [kind for kind, _ in picked(run, *calls)]
-    require(kinds[:2] == ["cpu"] * 2, "a preferred device that is not there does not fall back to the CPU")
-    right = kinds[2:] == [present] * 2
+    require(kinds[:3] == ["cpu"] * 3, "a preferred device that is not there does not fall back to the CPU")
+    right = kinds[3:] == [present] * 3
     require(right, "a preferred device that is not there does not fall back to the accelerator that is")
 
 
 def test_an_index_too_high_falls_back(run, seed):
     """An index beyond the devices that are there is not picked: the accelerator is, within its count."""
     count = random.Random(seed).randint(1, 4)
-    wishes = (f"cuda:{count}", torch.device("cuda", count + 3))
-    for kind, index in picked(run, *((machine("cuda", count), prefer) for prefer in wishes)):
-        require(kind == "cuda", "an index too high does not fall back to the accelerator that is there")
-        require(not index or int(index) < count, "an index beyond the devices that are there is picked")
+    several, one = machine("cuda", count), machine("mps")
+    calls = ((several, f"cuda:{count}"), (several, torch.device("cuda", count + 3)), (one, "mps:1"))
+    for (where, _), (kind, index) in zip(calls, picked(run, *calls), strict=True):
+        require(kind == where["kind"], "an index too high does not fall back to the accelerator that is there")
+        require(not index or int(index) < where["count"], "an index beyond the devices that are there is picked")
 
 
 def test_strict_refuses_what_is_not_there(run, seed):

@@ -18,5 +18,5 @@ def pick_device(prefer=None, *, strict=False):
             return wanted
     if strict:
         raise RuntimeError(f"{wanted} is not usable here; there is {fallback}")
-    warnings.warn(f"{wanted} is not usable here; using {fallback}", stacklevel=2)
+    warnings.warn(f"{wanted} is not usable here; using {fallback}")
     return fallback

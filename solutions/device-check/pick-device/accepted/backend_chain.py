@@ -4,8 +4,8 @@ import torch
 
 def _counts():
     return {
-        "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
-        "xpu": torch.xpu.device_count() if torch.xpu.is_available() else 0,
+        "cuda": torch.cuda.device_count(),
+        "xpu": torch.xpu.device_count(),
         "mps": 1 if torch.backends.mps.is_available() else 0,
         "cpu": 1,
     }
@@ -15,7 +15,7 @@ def pick_device(prefer=None, *, strict=False):
     counts = _counts()
     if prefer is not None:
         wanted = torch.device(prefer)
-        if wanted.type == "cpu" or (wanted.index or 0) < counts.get(wanted.type, 0):
+        if (wanted.index or 0) < counts.get(wanted.type, 0):
             return wanted
         if strict:
             raise RuntimeError(f"no {wanted} on this machine")

@@ -12,11 +12,13 @@ def devices():
 
 
 def pick_device(prefer=None, *, strict=False):
+    there = devices()
+    best, *_ = there
     if prefer is None:
-        return devices()[0]
+        return best
     device = torch.device(prefer)
-    if device in devices():
+    if device in there:
         return device
     if strict:
         raise RuntimeError(f"{device} is not there")
-    return devices()[0]
+    return best

@@ -6,8 +6,8 @@ import torch
 def _count(kind):
     if kind == "cpu":
         return 1 << 10
-    module = torch.get_device_module(kind)
-    return module.device_count() if module.is_available() else 0
+    accelerator = torch.accelerator.current_accelerator(check_available=True)
+    return torch.accelerator.device_count() if accelerator and accelerator.type == kind else 0
 
 
 def pick_device(prefer=None, *, strict=False):

@@ -5,8 +5,8 @@ from torch import nn
 
 def forward_loss(model, x, y, device, dtype):
     kind = torch.device(device).type
-    known = torch.amp.is_autocast_available(kind)
+    usable = dtype != torch.float32 and torch.amp.is_autocast_available(kind)
     # Even switched off, autocast refuses a kind of device that it does not know.
-    with torch.autocast(kind if known else "cpu", dtype=dtype, enabled=known and dtype != torch.float32):
+    with torch.autocast(kind if usable else "cpu", dtype=dtype, enabled=usable):
         logits = model(x)
     return nn.CrossEntropyLoss()(logits.float(), y)
