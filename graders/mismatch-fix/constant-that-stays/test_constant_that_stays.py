@@ -24,6 +24,12 @@ def task(seed):
     }
 
 
+def one_camera(seed):
+    """Statistics of a single camera, and a gain."""
+    given = task(seed)
+    return {"means": given["means"][:1], "stds": given["stds"][:1], "gain": given["gain"]}
+
+
 def reference(given):
     """For each camera the standardized images, and the same scaled by the gain, in float64."""
     plain = []
@@ -83,8 +89,7 @@ def test_the_dtype_follows_the_module(run, shared_seed, device, dtype):
 
 def test_the_checkpoint_is_unchanged(run, shared_seed):
     """The state_dict has the gain alone, and a checkpoint that has the gain alone loads strictly."""
-    given = task(shared_seed)
-    del given["images"]
+    given = one_camera(shared_seed)
     seen = run("checkpoint", **given)
     keys = seen.list("keys")
     require(keys == ["gain"], f"the state_dict has the keys {', '.join(map(str, keys))}, not gain alone")
@@ -95,8 +100,7 @@ def test_the_checkpoint_is_unchanged(run, shared_seed):
 
 def test_only_the_gain_is_trained(run, shared_seed):
     """The module has one parameter, the gain, which is trained and starts with ones."""
-    given = task(shared_seed)
-    del given["images"]
+    given = one_camera(shared_seed)
     seen = run("checkpoint", **given)
     names = [*seen.dict("parameters")]
     require(names == ["gain"], f"the parameters are {', '.join(map(str, names))}, not gain alone")
