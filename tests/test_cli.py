@@ -266,7 +266,7 @@ def test_verify(run: Run) -> None:
     """A bank whose graders are proven is told so in a table, with exit code 0."""
     done = run("verify")
     assert done.code == 0
-    assert done.out.splitlines()[1].split() == ["double-it", "cpu", "2", "4", "11", "0", "none"]
+    assert done.out.splitlines()[1].split() == ["double-it", "cpu", "2", "5", "11", "1", "0", "none"]
 
 
 def test_doctor(run: Run) -> None:

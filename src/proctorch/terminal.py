@@ -163,21 +163,31 @@ def _style(verdict: Verdict) -> str:
 
 def verify_page(findings: Iterable["Finding"], unproven: Iterable["Unproven"]) -> RenderableType:
     """One row for each question and device, then a line for each problem."""
+    from proctorch.verify.verify import Kind  # noqa: PLC0415 - it needs the judge, which nothing else here does
+
     rows: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         rows.setdefault((finding.trial.job.question.id, finding.trial.job.device.name), []).append(finding)
-    table = _table("question", "device", "right", "wrong", "starter and junk", "not asked here", "problems")
+    table = _table("question", "device", "right", "wrong", "starter and junk", "coarse", "not asked here", "problems")
     problems: list[RenderableType] = []
     for (question, device), group in rows.items():
         done = [finding for finding in group if not finding.skipped]
         bad = [finding for finding in done if finding.problem]
         right = sum(finding.trial.expected is Verdict.ACCEPTED for finding in done)
-        junk = sum(finding.trial.expected is None for finding in done)
-        numbers = (right, len(done) - right - junk, junk, len(group) - len(done))
+        kinds = [finding.trial.kind for finding in done]
+        wrong = kinds.count(Kind.SOLUTION) - right
+        coarse = kinds.count(Kind.COARSE)
+        junk = kinds.count(Kind.STARTER) + kinds.count(Kind.JUNK)
+        numbers = (right, wrong, junk, coarse, len(group) - len(done))
         count = Text(str(len(bad)) if bad else "none", style=_BAD if bad else "green")
         table.add_row(Text(question, style="bold"), device, *(Text(str(n), justify="right") for n in numbers), count)
         problems += [
-            Text.assemble((f"{question} on {device}: {each.trial.name} ", "red"), visible(each.problem)) for each in bad
+            Text.assemble(
+                (f"{question} on {device}: {each.trial.name} ", "red"),
+                visible(each.problem),
+                (f" (seed {each.trial.job.seed})", "dim"),
+            )
+            for each in bad
         ]
     problems += [Text.assemble((f"{each.question.id}: ", "red"), each.problem) for each in unproven]
     return Group(table, *problems)
@@ -215,7 +225,7 @@ def facts_page(title: str, facts: Iterable[tuple[str, str]]) -> RenderableType:
 def _table(*columns: str) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     for column in columns:
-        right = column in {"min", "points", "right", "wrong", "starter and junk", "not asked here"}
+        right = column in {"min", "points", "right", "wrong", "starter and junk", "coarse", "not asked here"}
         right |= column in {"mutants", "killed", "equivalent", "survived", "kill rate"}
         table.add_column(column, justify="right" if right else "left", overflow="fold")
     return table
