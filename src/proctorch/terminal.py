@@ -13,6 +13,7 @@ from proctorch.judge.grade import CheckResult, Outcome, Output, Tier, Verdict, s
 from proctorch.markup import printed, visible
 
 if TYPE_CHECKING:
+    from proctorch.bank.sets import QuestionSet
     from proctorch.report.report import Attempt, Report
     from proctorch.verify.kills import Kills
     from proctorch.verify.verify import Finding, Unproven
@@ -57,6 +58,27 @@ def question_table(questions: Iterable[Question]) -> RenderableType:
             question.device.value,
         )
     return table
+
+
+def set_table(sets: Iterable["QuestionSet"]) -> RenderableType:
+    """The list of sets."""
+    table = _table("set", "title", "questions", "min", "points")
+    for each in sets:
+        count = Text(str(len(each.questions)), justify="right")
+        table.add_row(Text(each.id, style="bold"), each.title, count, str(each.minutes), show_points(each.points))
+    return table
+
+
+def set_page(chosen: "QuestionSet") -> RenderableType:
+    """One set: what it is for, and its questions."""
+    return Group(
+        Text(chosen.title, style="bold"),
+        Text(f"{chosen.minutes} minutes · {show_points(chosen.points)} points", style="dim"),
+        Text(chosen.purpose),
+        Text(""),
+        question_table(chosen.questions),
+        Text(f"Start with: proctorch start {chosen.id}", style="dim"),
+    )
 
 
 def question_page(question: Question) -> RenderableType:

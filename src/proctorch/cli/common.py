@@ -20,10 +20,11 @@ def complete_id(context: click.Context, _: click.Parameter, incomplete: str) -> 
     from proctorch.bank.bank import Bank
 
     try:
-        questions = Bank.load(context.params.get("bank"), parse_graders=False).questions
+        bank = Bank.load(context.params.get("bank"), parse_graders=False)
     except ProctorchError:
         return []
-    return [CompletionItem(each.id, help=each.title) for each in questions if each.id.startswith(incomplete)]
+    titles = {each.id: each.title for each in bank.questions} | {each.id: each.title for each in bank.sets}
+    return [CompletionItem(name, help=title) for name, title in titles.items() if name.startswith(incomplete)]
 
 
 def bank_option(command: _Command) -> _Command:

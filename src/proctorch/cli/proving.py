@@ -63,7 +63,7 @@ def verify(
         if given:
             raise UsageError(f"{name}: {wanted}")
     loaded = Bank.load(bank)
-    questions = [loaded.find(name) for name in question_ids] or loaded.questions
+    questions = loaded.find_all(question_ids) or loaded.questions
     if with_mutants:
         return _verify_mutants(loaded, questions, devices, write, processes, as_json=as_json)
     chosen = choose(devices)

@@ -2,59 +2,105 @@
 # ruff: noqa: PLC0415 - see proctorch.cli
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from proctorch.cli.common import bank_option, complete_id, json_option, print_json
 from proctorch.errors import UsageError
 
+if TYPE_CHECKING:
+    from proctorch.bank.question import Question
+    from proctorch.bank.sets import QuestionSet
+
 
 @click.command("list")
+@click.argument("names", metavar="[ID]...", nargs=-1, shell_complete=complete_id)
 @click.option("--topic", help="Only this topic, such as device-check.")
 @click.option("--difficulty", type=click.IntRange(1, 5), help="Only this level.")
 @click.option("--tag", help="Only questions with this tag.")
+@click.option("--sets", "of_sets", is_flag=True, help="The sets of questions instead.")
 @bank_option
 @json_option
-def list_(topic: str | None, difficulty: int | None, tag: str | None, bank: Path | None, as_json: bool) -> None:
-    """List the questions of the bank."""
+def list_(
+    names: tuple[str, ...],
+    topic: str | None,
+    difficulty: int | None,
+    tag: str | None,
+    of_sets: bool,
+    bank: Path | None,
+    as_json: bool,
+) -> None:
+    """List the questions of the bank, or those named: by ids, or by the sets that they are in."""
     from proctorch.bank.bank import Bank
-    from proctorch.judge.grade import show_points
 
-    questions = Bank.load(bank, parse_graders=False).select(topic=topic, difficulty=difficulty, tag=tag)
+    loaded = Bank.load(bank, parse_graders=False)
+    if of_sets:
+        if names or topic or difficulty or tag:
+            raise UsageError("--sets lists every set; leave the rest out")
+        if as_json:
+            print_json([_set_facts(each) for each in loaded.sets])
+            return
+    chosen = loaded.find_all(names) or loaded.questions
+    questions = [each for each in loaded.select(topic=topic, difficulty=difficulty, tag=tag) if each in chosen]
     if as_json:
-        print_json(
-            [
-                {
-                    "id": each.id,
-                    "code": each.code,
-                    "title": each.title,
-                    "topic": each.topic,
-                    "type": each.type.value,
-                    "difficulty": each.difficulty,
-                    "minutes": each.minutes,
-                    "points": show_points(each.points),
-                    "device": each.device.value,
-                    "tags": list(each.tags),
-                }
-                for each in questions
-            ]
-        )
+        print_json([_facts(each) for each in questions])
         return
     from proctorch import terminal
 
-    terminal.console().print(terminal.question_table(questions))
+    table = terminal.set_table(loaded.sets) if of_sets else terminal.question_table(questions)
+    terminal.console().print(table)
+
+
+def _facts(question: "Question") -> dict[str, Any]:
+    from proctorch.judge.grade import show_points
+
+    return {
+        "id": question.id,
+        "code": question.code,
+        "title": question.title,
+        "topic": question.topic,
+        "type": question.type.value,
+        "difficulty": question.difficulty,
+        "minutes": question.minutes,
+        "points": show_points(question.points),
+        "device": question.device.value,
+        "tags": list(question.tags),
+    }
+
+
+def _set_facts(chosen: "QuestionSet") -> dict[str, Any]:
+    from proctorch.judge.grade import show_points
+
+    return {
+        "id": chosen.id,
+        "title": chosen.title,
+        "purpose": chosen.purpose,
+        "questions": [question.id for question in chosen.questions],
+        "minutes": chosen.minutes,
+        "points": show_points(chosen.points),
+    }
 
 
 @click.command()
-@click.argument("question_id", metavar="ID", shell_complete=complete_id)
+@click.argument("name", metavar="ID", shell_complete=complete_id)
 @bank_option
 @json_option
-def show(question_id: str, bank: Path | None, as_json: bool) -> None:
-    """Show a question: prompt, what is checked, starter code, time and points."""
+def show(name: str, bank: Path | None, as_json: bool) -> None:
+    """Show a question: prompt, what is checked, starter code, time and points. Or show a set of questions."""
     from proctorch.bank.bank import Bank
     from proctorch.judge.grade import show_points
 
-    question = Bank.load(bank, parse_graders=False).find(question_id)
+    loaded = Bank.load(bank, parse_graders=False)
+    if chosen := loaded.find_set(name):
+        if as_json:
+            print_json(_set_facts(chosen))
+            return
+        from proctorch import terminal
+
+        terminal.console().print(terminal.set_page(chosen))
+        return
+    question = loaded.find(name)
     if as_json:
         checks = [{"title": check.title, "points": show_points(check.points)} for check in question.checks]
         print_json(
@@ -76,24 +122,26 @@ def show(question_id: str, bank: Path | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("question_id", metavar="ID", shell_complete=complete_id)
+@click.argument("name", metavar="ID", shell_complete=complete_id)
 @click.argument("folder", metavar="[DIR]", type=click.Path(path_type=Path), default=Path())
 @click.option("--force", is_flag=True, help="Overwrite a file that is there.")
 @bank_option
-def start(question_id: str, folder: Path, force: bool, bank: Path | None) -> None:
-    """Write a question's starter file into DIR (by default this folder)."""
+def start(name: str, folder: Path, force: bool, bank: Path | None) -> None:
+    """Write a question's starter file, or those of a set, into DIR (by default this folder)."""
     from proctorch.bank.bank import Bank
     from proctorch.report.report import replace_file
 
-    question = Bank.load(bank, parse_graders=False).find(question_id)
-    target = folder / f"{question.module}.py"
-    if target.exists() and not force:
-        raise UsageError(f"{target} is there already; --force overwrites it")
+    questions = Bank.load(bank, parse_graders=False).find_all([name])
+    targets = {question: folder / f"{question.module}.py" for question in questions}
+    for target in targets.values():
+        if target.exists() and not force:
+            raise UsageError(f"{target} is there already; --force overwrites it")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder}: cannot be made a folder: {error.strerror}") from None
-    replace_file(target, f"# proctorch: {question.id}\n{question.starter}")
     option = f" --bank {bank}" if bank else ""
-    click.echo(f"{target}: the starter. Read the task with `proctorch show {question.id}{option}`, then")
-    click.echo(f"  proctorch grade {target}{option}")
+    for question, target in targets.items():
+        replace_file(target, f"# proctorch: {question.id}\n{question.starter}")
+        click.echo(f"{target}: the starter. Read the task with `proctorch show {question.id}{option}`, then")
+        click.echo(f"  proctorch grade {target}{option}")
