@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from proctorch.bank.question import Question
+from proctorch.errors import Diagnostic
 from proctorch.judge.grade import CheckResult, Outcome, Output, Tier, Verdict, show_points
 from proctorch.markup import printed, visible
 
@@ -183,8 +184,10 @@ def _style(verdict: Verdict) -> str:
     return _OURS if verdict in (Verdict.JUDGE_ERROR, Verdict.NOT_RUN) else _BAD
 
 
-def verify_page(findings: Iterable["Finding"], unproven: Iterable["Unproven"]) -> RenderableType:
-    """One row for each question and device, then a line for each problem."""
+def verify_page(
+    findings: Iterable["Finding"], unproven: Iterable["Unproven"], to_do: Iterable[Diagnostic]
+) -> RenderableType:
+    """One row for each question and device, then a line for each problem, and for each thing that is left to do."""
     from proctorch.verify.verify import Kind  # noqa: PLC0415 - it needs the judge, which nothing else here does
 
     rows: dict[tuple[str, str], list[Finding]] = {}
@@ -212,6 +215,8 @@ def verify_page(findings: Iterable["Finding"], unproven: Iterable["Unproven"]) -
             for each in bad
         ]
     problems += [Text.assemble((f"{each.question.id}: ", "red"), each.problem) for each in unproven]
+    place = "{0.path}:{0.line}:{0.column}: "
+    problems += [Text.assemble((place.format(each), "yellow"), visible(each.message)) for each in to_do]
     return Group(table, *problems)
 
 

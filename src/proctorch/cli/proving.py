@@ -51,6 +51,7 @@ def verify(
     accelerator if no --device is given.
     """
     from proctorch.bank.bank import Bank
+    from proctorch.bank.skeleton import unfinished
     from proctorch.devices import choose
     from proctorch.verify import verify as proof
 
@@ -74,6 +75,7 @@ def verify(
     with progress(len(trials)) as advance:
         findings = proof.verify(loaded, trials, processes=processes, on_trial=advance)
     unproven = [] if stress else proof.unproven(findings)
+    to_do = [] if stress else [(each.id, told) for each in questions for told in unfinished(each)]
     problems = [finding for finding in findings if finding.problem]
     if as_json:
         print_json(
@@ -90,14 +92,15 @@ def verify(
                 for finding in findings
             ]
             + [{"question": each.question.id, "check": each.test, "problem": each.problem} for each in unproven]
+            + [{"question": name, "problem": str(told)} for name, told in to_do]
         )
     else:
         from proctorch import terminal
 
-        terminal.console().print(terminal.verify_page(findings, unproven))
+        terminal.console().print(terminal.verify_page(findings, unproven, [told for _, told in to_do]))
     if all(finding.skipped for finding in findings):
         return ExitCode.NOTHING_GRADED
-    return ExitCode.NOT_ACCEPTED if problems or unproven else ExitCode.OK
+    return ExitCode.NOT_ACCEPTED if problems or unproven or to_do else ExitCode.OK
 
 
 def _verify_mutants(

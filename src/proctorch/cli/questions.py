@@ -145,3 +145,22 @@ def start(name: str, folder: Path, force: bool, bank: Path | None) -> None:
         replace_file(target, f"# proctorch: {question.id}\n{question.starter}")
         click.echo(f"{target}: the starter. Read the task with `proctorch show {question.id}{option}`, then")
         click.echo(f"  proctorch grade {target}{option}")
+
+
+@click.command()
+@click.argument("name", metavar="TOPIC/ID")
+@bank_option
+def new(name: str, bank: Path | None) -> None:
+    """Write the files of a new question, for its author to go through; nothing is overwritten.
+
+    Into the bank DIR, which is made if it is not there, or into this folder if it is a bank.
+    """
+    from proctorch.bank.skeleton import MARK, write_skeleton
+
+    if bank is None and not Path("questions").is_dir():
+        raise UsageError("this folder is no bank: it has no questions/; give one, or a new folder, with --bank DIR")
+    for path in write_skeleton(bank or Path(), name):
+        click.echo(path)
+    question = name.partition("/")[2]
+    click.echo(f"Go through what is marked `{MARK}`. What is left to do, and whether the grader is proven, says")
+    click.echo(f"  proctorch verify {question} --bank {bank or '.'}")
