@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 @click.option("--difficulty", type=click.IntRange(1, 5), help="Only this level.")
 @click.option("--tag", help="Only questions with this tag.")
 @click.option("--sets", "of_sets", is_flag=True, help="The sets of questions instead.")
+@click.option(
+    "--write",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the whole list as a page of Markdown, with what proof.md and coverage.yaml beside it say.",
+)
 @bank_option
 @json_option
 def list_(
@@ -28,6 +33,7 @@ def list_(
     difficulty: int | None,
     tag: str | None,
     of_sets: bool,
+    write: Path | None,
     bank: Path | None,
     as_json: bool,
 ) -> None:
@@ -35,12 +41,17 @@ def list_(
     from proctorch.bank.bank import Bank
 
     loaded = Bank.load(bank, parse_graders=False)
-    if of_sets:
-        if names or topic or difficulty or tag:
-            raise UsageError("--sets lists every set; leave the rest out")
-        if as_json:
-            print_json([_set_facts(each) for each in loaded.sets])
-            return
+    if (of_sets or write) and (names or topic or difficulty or tag or (of_sets and write)):
+        raise UsageError(f"{'--sets' if of_sets else '--write'} lists everything; leave the rest out")
+    if write:
+        from proctorch.bank.catalogue import write_questions_page
+
+        write_questions_page(write, loaded)
+        click.echo(f"questions: {write}", err=as_json)
+        return
+    if of_sets and as_json:
+        print_json([_set_facts(each) for each in loaded.sets])
+        return
     chosen = loaded.find_all(names) or loaded.questions
     questions = [each for each in loaded.select(topic=topic, difficulty=difficulty, tag=tag) if each in chosen]
     if as_json:
