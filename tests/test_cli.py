@@ -432,6 +432,7 @@ def test_verify_mutants(run: Run) -> None:
     done = run("verify", "--mutants", "--device", "cpu", "--processes", "1")
     assert done.code == 0
     assert done.out.splitlines()[1].split() == ["double-it", "6", "6", "0", "0", "100.0%", "none"]
+    assert done.out.splitlines()[2].split() == ["all", "6", "6", "0", "0", "100.0%", "none"]
 
 
 def test_verify_mutants_as_json(run: Run, tmp_path: Path) -> None:
@@ -441,7 +442,7 @@ def test_verify_mutants_as_json(run: Run, tmp_path: Path) -> None:
     grader.write_text(grader.read_text().replace('close(seen.tensor("result"', '(seen.tensor("result"'))
     arguments = ["--mutants", "--json", "--write", "proof.md", "--device", "cpu", "--processes", "1"]
     done = run("verify", *arguments, "--bank", bank)
-    [told] = json.loads(done.out)
+    told, of_all = json.loads(done.out)
     assert done.code == 1
     assert {key: told[key] for key in ("question", "mutants", "killed", "equivalent", "rate")} == {
         "question": "double-it",
@@ -452,4 +453,12 @@ def test_verify_mutants_as_json(run: Run, tmp_path: Path) -> None:
     }
     assert {"place": "accepted/multiply.py:5", "mutant": "return x * 2 → return x * 3"} in told["survivors"]
     assert told["problems"] == ["kills 50.0% of its mutants; at least 97% are wanted"]
+    assert of_all == {
+        "question": None,
+        "mutants": 6,
+        "killed": 3,
+        "equivalent": 0,
+        "rate": 0.5,
+        "problems": ["all questions together kill 50.0% of their mutants; at least 99% are wanted"],
+    }
     assert "| double-it | 2 | 6 | 3 | 0 | 3 | 50.0% |" in Path("proof.md").read_text()

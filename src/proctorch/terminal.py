@@ -16,7 +16,7 @@ from proctorch.markup import printed, visible
 if TYPE_CHECKING:
     from proctorch.bank.sets import QuestionSet
     from proctorch.report.report import Attempt, Report
-    from proctorch.verify.kills import Kills
+    from proctorch.verify.kills import Kills, Total
     from proctorch.verify.verify import Finding, Unproven
 
 #: Where output goes to a file or a pipe, lines are as long as they are.
@@ -220,8 +220,8 @@ def verify_page(
     return Group(table, *problems)
 
 
-def kills_page(kills: Iterable["Kills"]) -> RenderableType:
-    """One row for each question, then a line for each mutant that survived, and for each problem."""
+def kills_page(kills: Iterable["Kills"], total: "Total | None") -> RenderableType:
+    """One row for each question, and one for the whole bank; a line for each mutant that survived, and each problem."""
     from proctorch.verify.kills import Fate  # noqa: PLC0415 - it needs libcst, which nothing else here does
 
     table = _table("question", "mutants", "killed", "equivalent", "survived", "kill rate", "problems")
@@ -238,6 +238,12 @@ def kills_page(kills: Iterable["Kills"]) -> RenderableType:
             for one in survivors
         ]
         lines += [Text.assemble((f"{each.question.id}: ", "red"), visible(problem)) for problem in each.problems]
+    if total:
+        survived = total.mutants - total.killed - total.equivalent
+        told = [*map(str, (total.mutants, total.killed, total.equivalent, survived)), f"{total.rate:.1%}"]
+        count = Text("1", style=_BAD) if total.problem else Text("none", style="green")
+        table.add_row(Text("all", style="bold"), *(Text(number, justify="right") for number in told), count)
+        lines += [Text(total.problem, style="red")] if total.problem else []
     return Group(table, *lines)
 
 

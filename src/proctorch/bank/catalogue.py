@@ -1,7 +1,7 @@
 """docs/questions.md: every question of a bank in one table, and what the bank covers.
 
-Beside the page may lie `proof.md`, which has the kill rates, and `coverage.yaml`, which says what is asked for and which
-questions ask it.
+Beside the page may lie `proof.md`, which has the kill rates, and `coverage.yaml`, which says what is asked for and by
+which questions.
 """
 
 import re
@@ -109,9 +109,10 @@ def _question_table(bank: Bank, rates: dict[str, str]) -> Iterator[str]:
 
 
 def _needed(question: Question) -> str:
-    others = dict.fromkeys(check.device for check in question.checks if check.device is not question.device)
-    more = "".join(f"; some checks {_NEEDS[each]}" for each in others)
-    return _NEEDS[question.device] + more
+    """The most that a check needs, and whether some do with less."""
+    needs = [check.device for check in question.checks]
+    most = max(needs, key=[*_NEEDS].index)
+    return _NEEDS[most] + (", in part" if set(needs) != {most} else "")
 
 
 def _matrix(questions: Iterable[Question]) -> Iterator[str]:

@@ -22,8 +22,9 @@ from proctorch.verify.mutants import Mutant, mutants
 from proctorch.verify.processes import share
 from proctorch.verify.verify import plan_trials
 
-#: Of a question's mutants, the equivalent ones left out.
+#: Of a question's mutants, and of a whole bank's, the equivalent ones left out.
 LEAST_KILLED = 0.97
+LEAST_KILLED_OF_ALL = 0.99
 MOST_EQUIVALENT = 0.15
 #: A mutant may take so many times what its original took, and always this many seconds: endless loops are cheap so.
 _TIMES, _SECONDS = 5, 1.0
@@ -73,8 +74,7 @@ class Kills:
     @property
     def rate(self) -> float:
         """The killed part of those that are not equivalent, 0 to 1; 1 if there are none."""
-        asked = len(self.played) - self.count(Fate.EQUIVALENT)
-        return self.count(Fate.KILLED) / asked if asked else 1.0
+        return Total.of([self]).rate
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -86,6 +86,35 @@ class Kills:
             told = f"{self.count(Fate.EQUIVALENT)} of {len(self.played)} mutants are declared equivalent"
             found.append(f"{told}; at most {MOST_EQUIVALENT:.0%} may be")
         return tuple(found)
+
+
+@dataclass(frozen=True)
+class Total:
+    """The mutants of a whole bank."""
+
+    mutants: int
+    killed: int
+    equivalent: int
+
+    @classmethod
+    def of(cls, kills: Iterable[Kills]) -> "Total":
+        """The sum over the questions."""
+        each = [(len(one.played), one.count(Fate.KILLED), one.count(Fate.EQUIVALENT)) for one in kills]
+        return cls(*(sum(column) for column in zip(*each, strict=True))) if each else cls(0, 0, 0)
+
+    @property
+    def rate(self) -> float:
+        """The killed part of those that are not equivalent, 0 to 1; 1 if there are none."""
+        asked = self.mutants - self.equivalent
+        return self.killed / asked if asked else 1.0
+
+    @property
+    def problem(self) -> str:
+        """Why the graders together are not good enough; empty if they are."""
+        if self.rate >= LEAST_KILLED_OF_ALL:
+            return ""
+        told = f"all questions together kill {self.rate:.1%} of their mutants"
+        return f"{told}; at least {LEAST_KILLED_OF_ALL:.0%} are wanted"
 
 
 @dataclass(frozen=True)
