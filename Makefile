@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help install demo test lint bench fuzz gpu-check picture clean
+.PHONY: help install demo test lint bench fuzz gpu-check picture questions clean
 
 help:
 	@echo "make demo   set up, grade the shipped solutions, say where the report is"
 	@echo "make test   set up, check style and types, run all tests"
+	@echo "make questions  write docs/questions.md anew"
 	@echo "make picture  take the README's picture anew"
 	@echo "make bench  measure what grading costs beside importing torch"
 	@echo "make fuzz   throw hostile frames at the judge's reader for five minutes"
@@ -49,6 +50,9 @@ fuzz: install
 # Without a real CUDA device this says so, and is done.
 gpu-check: install
 	$(BIN)/python benchmarks/gpu_check.py
+
+questions: install
+	$(BIN)/proctorch list --write docs/questions.md
 
 # The README's picture: a report as headless Chromium shows it.
 picture: install

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -125,6 +126,38 @@ def test_start_never_overwrites(run: Run) -> None:
     assert mine.read_text() == "my work"
     assert run("start", "double-it", "--force").code == 0
     assert "def double" in mine.read_text()
+
+
+def test_new(run: Run) -> None:
+    """The files of a new question are written and named; its author is told what is left to do, and nothing is lost."""
+    done = run("new", "placement/born-there", "--bank", "mine")
+    assert done.code == 0
+    assert done.out.splitlines()[0] == "mine/questions/placement/born-there.yaml"
+    assert done.out.splitlines()[-1] == "  proctorch verify born-there --bank mine"
+    left = run("verify", "born-there", "--bank", "mine", "--device", "cpu", "--processes", "1")
+    assert left.code == 1
+    assert left.out.splitlines()[1].split()[-1] == "none"
+    assert left.out.splitlines()[2] == (
+        "mine/questions/placement/born-there.yaml:2:9: to do: name the exercise, in a few words"
+    )
+    again = run("new", "placement/born-there", "--bank", "mine")
+    assert (again.code, again.err) == (
+        2,
+        "mine/questions/placement/born-there.yaml: is there already; nothing was written\n",
+    )
+
+
+def test_new_wants_a_bank(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without --bank this folder must be one."""
+    monkeypatch.delenv("PROCTORCH_BANK")
+    done = run("new", "placement/born-there")
+    assert (done.code, done.err) == (
+        2,
+        "this folder is no bank: it has no questions/; give one, or a new folder, with --bank DIR\n",
+    )
+    Path("questions").mkdir()
+    assert run("new", "placement/born-there").code == 0
+    assert Path("graders/placement/born-there/test_born_there.py").is_file()
 
 
 def test_start_in_a_new_folder(run: Run) -> None:
@@ -266,7 +299,7 @@ def test_verify(run: Run) -> None:
     """A bank whose graders are proven is told so in a table, with exit code 0."""
     done = run("verify")
     assert done.code == 0
-    assert done.out.splitlines()[1].split() == ["double-it", "cpu", "2", "4", "11", "0", "none"]
+    assert done.out.splitlines()[1].split() == ["double-it", "cpu", "2", "5", "11", "1", "0", "none"]
 
 
 def test_doctor(run: Run) -> None:
@@ -297,7 +330,7 @@ def test_schema(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["list"], ["show"], ["start"], ["grade"], ["report"], ["verify"], ["doctor"], ["schema"]]
+    "command", [[], ["list"], ["show"], ["start"], ["new"], ["grade"], ["report"], ["verify"], ["doctor"], ["schema"]]
 )
 def test_help(run: Run, command: list[str]) -> None:
     """Every command explains itself on -h."""
@@ -348,3 +381,84 @@ def test_grade_names_what_deserves_a_look(run: Run) -> None:
         " `gc.get_objects`; and 1 more in the interviewer's report\n"
     ) in done.out
     assert "deserves a look" not in run("grade", answer(RIGHT), "--device", "cpu").out
+
+
+def test_sets(run: Run, tmp_path: Path) -> None:
+    """A set is listed, shown, and stands for its questions where ids stand; a command for one question names them."""
+    bank = Path(shutil.copytree(BANK, tmp_path / "bank"))
+    (bank / "questions" / "sets").mkdir()
+    (bank / "questions" / "sets" / "quick.yaml").write_text(
+        "schema: 1\ntitle: A quick one\npurpose: said for the test\nquestions: [double-it]\nminutes: 3\npoints: 3.5\n"
+    )
+    assert " ".join(run("list", "--sets", "--bank", bank).out.split()).endswith("quick A quick one 1 3 3.5")
+    [told] = json.loads(run("list", "--sets", "--json", "--bank", bank).out)
+    assert told == json.loads(run("show", "quick", "--json", "--bank", bank).out)
+    assert (told["questions"], told["minutes"], told["points"]) == (["double-it"], 3, "3.5")
+    assert "said for the test" in run("show", "quick", "--bank", bank).out
+    assert [each["id"] for each in json.loads(run("list", "quick", "--json", "--bank", bank).out)] == ["double-it"]
+    assert run("start", "quick", "mine", "--bank", bank).code == 0
+    assert Path("mine/double_it.py").is_file()
+    done = run("grade", "mine", "--question", "quick", "--bank", bank)
+    assert (done.code, done.err) == (2, "`quick` is a set; name one of its questions: double-it\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--write", "x.md"], "--write: it writes the table of --mutants; give both\n"),
+        (["--times", "3"], "--times: it says how often --stress grades; give both\n"),
+        (["--stress", "--mutants"], "--stress: it is one way to verify, and --mutants is another; give one\n"),
+        (["--stress", "--seed", "3"], "--seed: it repeats a plain `verify`; leave the others out\n"),
+    ],
+)
+def test_verify_refuses(run: Run, arguments: list[str], message: str) -> None:
+    """Options that do not go together are one clear line and exit code 2."""
+    done = run("verify", *arguments)
+    assert (done.code, done.err) == (2, message)
+
+
+def test_verify_stress_as_json(run: Run) -> None:
+    """A script reads each play of each shipped solution, with the seed that repeats it."""
+    done = run("verify", "--stress", "--times", "2", "--json", "--device", "cpu", "--processes", "1")
+    plays = json.loads(done.out)
+    assert done.code == 0
+    assert [each["trial"] for each in plays[:2]] == ["accepted/add.py"] * 2
+    assert len({each["seed"] for each in plays}) == len(plays) == 14
+    assert {each["problem"] for each in plays} == {""}
+
+
+def test_verify_mutants(run: Run) -> None:
+    """The table of mutants has a row for each question; a grader that kills them all makes exit code 0."""
+    done = run("verify", "--mutants", "--device", "cpu", "--processes", "1")
+    assert done.code == 0
+    assert done.out.splitlines()[1].split() == ["double-it", "6", "6", "0", "0", "100.0%", "none"]
+    assert done.out.splitlines()[2].split() == ["all", "6", "6", "0", "0", "100.0%", "none"]
+
+
+def test_verify_mutants_as_json(run: Run, tmp_path: Path) -> None:
+    """A script reads what survived, and why that is not good enough; the page of proofs can be written beside it."""
+    bank = Path(shutil.copytree(BANK, tmp_path / "bank"))
+    grader = bank / "graders" / "tiny" / "double-it" / "test_double_it.py"
+    grader.write_text(grader.read_text().replace('close(seen.tensor("result"', '(seen.tensor("result"'))
+    arguments = ["--mutants", "--json", "--write", "proof.md", "--device", "cpu", "--processes", "1"]
+    done = run("verify", *arguments, "--bank", bank)
+    told, of_all = json.loads(done.out)
+    assert done.code == 1
+    assert {key: told[key] for key in ("question", "mutants", "killed", "equivalent", "rate")} == {
+        "question": "double-it",
+        "mutants": 6,
+        "killed": 3,
+        "equivalent": 0,
+        "rate": 0.5,
+    }
+    assert {"place": "accepted/multiply.py:5", "mutant": "return x * 2 → return x * 3"} in told["survivors"]
+    assert told["problems"] == ["kills 50.0% of its mutants; at least 97% are wanted"]
+    assert of_all == {
+        "question": None,
+        "mutants": 6,
+        "killed": 3,
+        "equivalent": 0,
+        "rate": 0.5,
+        "problems": ["all questions together kill 50.0% of their mutants; at least 99% are wanted"],
+    }
+    assert "| double-it | 2 | 6 | 3 | 0 | 3 | 50.0% |" in Path("proof.md").read_text()

@@ -8,9 +8,9 @@ import pytest
 from proctorch.bank.bank import Bank
 from proctorch.devices import CPU
 from proctorch.errors import BankError
-from proctorch.verify.kills import Fate, Kills, Played, kill
+from proctorch.verify.kills import Fate, Kills, Played, Total, kill
 from proctorch.verify.mutants import Mutant, mutants
-from proctorch.verify.page import proof_page, stale_rows
+from proctorch.verify.page import measured, missing_rows, proof_page, stale_rows
 
 ROOT = Path(__file__).parents[1]
 TINY = Path(__file__).parent / "bank"
@@ -224,6 +224,27 @@ def test_the_page_knows_what_has_changed(bank: Path) -> None:
     assert said == "double-it: changed since; run `proctorch verify --mutants double-it --write docs/proof.md`"
     assert stale_rows(loaded, page.replace("| double-it |", "| gone |")) == [
         "gone: there is no such question; remove its row"
+    ]
+
+
+def test_the_bank_together() -> None:
+    """Of all mutants 99 % must be killed, the equivalent ones left out; the page says how many are."""
+    [question] = Bank.load(TINY).questions
+
+    def kills(killed: int, equivalent: int, survived: int) -> Kills:
+        fates = [Fate.KILLED] * killed + [Fate.EQUIVALENT] * equivalent + [Fate.SURVIVED] * survived
+        return Kills(question, tuple(Played("add.py", Mutant(1, "a → b", "b"), fate) for fate in fates))
+
+    good = Total.of([kills(97, 10, 3), kills(200, 0, 0)])
+    assert (good, good.rate, good.problem) == (Total(310, 297, 10), 0.99, "")
+    bad = Total.of([kills(97, 10, 3), kills(199, 0, 0)])
+    assert bad.problem == "all questions together kill 99.0% of their mutants; at least 99% are wanted"
+    page = proof_page(Bank.load(TINY), [kills(97, 10, 3)])
+    assert "\nAll together: 97 of 100, 97.0%.\n" in page
+    assert measured(page) == Total(110, 97, 10)
+    assert missing_rows(Bank.load(TINY), page) == []
+    assert missing_rows(Bank.load(TINY), "") == [
+        "double-it: not measured; run `proctorch verify --mutants double-it --write docs/proof.md`"
     ]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from proctorch.bank.bank import Bank
 from proctorch.devices import CPU, VIRTUAL
-from proctorch.errors import UsageError
+from proctorch.errors import ProctorchError, UsageError
 from proctorch.verify import verify as proof
 from proctorch.verify.verify import Kind
 
@@ -26,7 +26,7 @@ def problems(root: Path, *names: str) -> list[str]:
     """What verify says about the trials named, or about all, and about checks without proof."""
     loaded = Bank.load(root)
     trials = [each for each in proof.plan_trials(loaded.questions, [CPU]) if not names or each.name in names]
-    findings = proof.verify(loaded, trials)
+    findings = proof.verify(loaded, trials, processes=1)
     said = [f"{finding.trial.name} {finding.problem}" for finding in findings if finding.problem]
     return said + [each.problem for each in proof.unproven(findings) if not names]
 
@@ -34,22 +34,63 @@ def problems(root: Path, *names: str) -> list[str]:
 def test_the_tiny_bank_is_proven() -> None:
     """Every solution of the tiny bank gets its verdict, and nothing else passes."""
     loaded = Bank.load(TINY)
-    findings = proof.verify(loaded, proof.plan_trials(loaded.questions, [CPU]))
-    assert [finding.problem for finding in findings] == [""] * 17
+    findings = proof.verify(loaded, proof.plan_trials(loaded.questions, [CPU]), processes=1)
+    assert [finding.problem for finding in findings] == [""] * 20
     assert proof.unproven(findings) == []
     kinds = [finding.trial.kind for finding in findings]
-    assert [kinds.count(kind) for kind in (Kind.SOLUTION, Kind.STARTER, Kind.JUNK)] == [6, 1, 10]
+    assert [kinds.count(kind) for kind in Kind] == [7, 1, 10, 1, 1]
+
+
+def test_several_processes(bank: Path) -> None:
+    """Shared among processes, the findings are the same and in the same order, and each is told as it is done."""
+    (bank / SOLUTIONS / "accepted" / "add.py").write_text("def double(x):\n    return None\n")
+    loaded = Bank.load(bank)
+    trials = proof.plan_trials(loaded.questions, [CPU])
+    told: list[str] = []
+    alone = proof.verify(loaded, trials, processes=1)
+    shared = proof.verify(loaded, trials, processes=3, on_trial=told.append)
+    assert [(each.trial, each.problem) for each in shared] == [(each.trial, each.problem) for each in alone]
+    assert sorted(told) == sorted(trial.job.submission.path.name for trial in trials)
+
+
+def test_a_process_that_breaks(bank: Path) -> None:
+    """What breaks in one of the processes is told, and ends the others."""
+    trials = proof.plan_trials(Bank.load(bank).questions, [CPU])
+    (bank / GRADER).unlink()
+    (bank / GRADER).with_name("scenarios.py").unlink()
+    with pytest.raises(ProctorchError, match=r"submissions could not be played: FileNotFoundError: .*scenarios\.py"):
+        proof.verify(Bank(bank, ()), trials, processes=2)
+
+
+def test_stress(bank: Path) -> None:
+    """Each solution is graded so many times, each time with a seed of its own; what differs once is told with it.
+
+    The seed repeats it.
+    """
+    path = bank / SOLUTIONS / "accepted" / "add.py"
+    path.write_text("def double(x):\n    return x * 3 if float(x.sum()) > 9 else x + x\n")
+    loaded = Bank.load(bank)
+    trials = proof.plan_stress(loaded.questions, [CPU], 20)
+    assert len(trials) == len({trial.job.seed for trial in trials}) == 7 * 20
+    findings = proof.verify(loaded, [trial for trial in trials if trial.name == "accepted/add.py"], processes=1)
+    found = [finding for finding in findings if finding.problem]
+    assert 0 < len(found) < len(findings) == 20
+    assert found[0].problem.startswith("is partial (every element is doubled: the result is wrong")
+    seeded = proof.plan_trials(loaded.questions, [CPU], found[0].trial.job.seed)
+    [again] = proof.verify(loaded, [trial for trial in seeded if trial.name == "accepted/add.py"], processes=1)
+    assert again.problem == found[0].problem
 
 
 def test_the_default_bank_is_proven() -> None:
     """On the CPU and on the virtual accelerator, the default bank accepts what is right and rejects what is wrong.
 
-    What is wrong is rejected by the check that it names, and every check rejects something.
+    What is wrong is rejected by the check that it names, every check rejects something that no other one does, and no
+    tolerance is so wide that numbers in bfloat16 pass for float32's.
     """
     loaded = Bank.load()
     findings = proof.verify(loaded, proof.plan_trials(loaded.questions, [CPU, VIRTUAL]))
     assert [f"{finding.trial.name}: {finding.problem}" for finding in findings if finding.problem] == []
-    assert proof.unproven(findings) == []
+    assert [f"{each.question.id}: {each.problem}" for each in proof.unproven(findings)] == []
 
 
 def test_a_grader_that_cannot_be_loaded(bank: Path) -> None:
@@ -64,9 +105,9 @@ def test_a_grader_that_cannot_be_loaded(bank: Path) -> None:
         "import no_such_module\n" + (bank / GRADER).read_text()
     )
     loaded = Bank.load(bank)
-    findings = proof.verify(loaded, proof.plan_trials(loaded.questions, [CPU]))
+    findings = proof.verify(loaded, proof.plan_trials(loaded.questions, [CPU]), processes=1)
     assert {finding.problem != "" for finding in findings if finding.trial.job.question.id == "double-at"} == {True}
-    assert [finding.problem for finding in findings if finding.trial.job.question.id == "double-it"] == [""] * 17
+    assert [finding.problem for finding in findings if finding.trial.job.question.id == "double-it"] == [""] * 20
 
 
 def test_a_wrong_solution_that_passes(bank: Path) -> None:
@@ -92,9 +133,51 @@ def test_a_check_that_does_not_catch(bank: Path) -> None:
 
 
 def test_a_check_that_rejects_nothing(bank: Path) -> None:
-    """A check that no wrong solution names is unproven."""
+    """A check that no wrong solution is caught by is unproven."""
     (bank / SOLUTIONS / "partial" / "in_place.py").unlink()
-    assert "no wrong solution says `# caught-by: test_new_tensor`" in problems(bank)
+    assert problems(bank)[0] == (
+        "no wrong solution is caught by test_new_tensor alone; write one that every other check lets pass, or drop the"
+        " check"
+    )
+
+
+def test_a_check_that_rejects_nothing_alone(bank: Path) -> None:
+    """A check that only rejects what another one rejects is unproven; the nearest solution is named.
+
+    A check that was not made, since the one that it needs failed, is not another one that rejects.
+    """
+    (bank / SOLUTIONS / "partial" / "wider.py").unlink()
+    [problem] = problems(bank)
+    assert problem == (
+        "no wrong solution is caught by test_place alone (the nearest, runtime_error/no_operator.py on cpu, is caught"
+        " by test_values too); write one that every other check lets pass, or drop the check"
+    )
+
+
+TOLERANT = 'x.double() * 2, "the result", rtol=0.01, atol=0.0'
+TOO_WIDE = (
+    "test_values passes on cpu with each number wrong by 0.2%, as in bfloat16; make its tolerance tighter, or say with"
+    " `low_precision:`, beside its title, why such numbers are right"
+)
+
+
+def test_a_tolerance_that_is_too_wide(bank: Path) -> None:
+    """A check that takes bfloat16's numbers for float32's is found, unless it says why."""
+    path = bank / GRADER
+    path.write_text(path.read_text().replace('x.double() * 2, "the result"', TOLERANT))
+    assert problems(bank) == [TOO_WIDE]
+    question = bank / "questions/tiny/double-it.yaml"
+    said = "title: every element is doubled\n    low_precision: said for the test\n"
+    question.write_text(question.read_text().replace("title: every element is doubled\n", said))
+    assert problems(bank) == []
+
+
+def test_a_declaration_that_is_not_needed(bank: Path) -> None:
+    """`low_precision:` on a check that rejects bfloat16's numbers is found."""
+    question = bank / "questions/tiny/double-it.yaml"
+    said = "title: every element is doubled\n    low_precision: said for the test\n"
+    question.write_text(question.read_text().replace("title: every element is doubled\n", said))
+    assert problems(bank) == ["test_values says `low_precision:`, but rejects such numbers; remove the line"]
 
 
 def test_a_lax_grader_lets_junk_pass(bank: Path) -> None:

@@ -9,12 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from proctorch.bank.question import Question
+from proctorch.errors import Diagnostic
 from proctorch.judge.grade import CheckResult, Outcome, Output, Tier, Verdict, show_points
 from proctorch.markup import printed, visible
 
 if TYPE_CHECKING:
+    from proctorch.bank.sets import QuestionSet
     from proctorch.report.report import Attempt, Report
-    from proctorch.verify.kills import Kills
+    from proctorch.verify.kills import Kills, Total
     from proctorch.verify.verify import Finding, Unproven
 
 #: Where output goes to a file or a pipe, lines are as long as they are.
@@ -57,6 +59,27 @@ def question_table(questions: Iterable[Question]) -> RenderableType:
             question.device.value,
         )
     return table
+
+
+def set_table(sets: Iterable["QuestionSet"]) -> RenderableType:
+    """The list of sets."""
+    table = _table("set", "title", "questions", "min", "points")
+    for each in sets:
+        count = Text(str(len(each.questions)), justify="right")
+        table.add_row(Text(each.id, style="bold"), each.title, count, str(each.minutes), show_points(each.points))
+    return table
+
+
+def set_page(chosen: "QuestionSet") -> RenderableType:
+    """One set: what it is for, and its questions."""
+    return Group(
+        Text(chosen.title, style="bold"),
+        Text(f"{chosen.minutes} minutes · {show_points(chosen.points)} points", style="dim"),
+        Text(chosen.purpose),
+        Text(""),
+        question_table(chosen.questions),
+        Text(f"Start with: proctorch start {chosen.id}", style="dim"),
+    )
 
 
 def question_page(question: Question) -> RenderableType:
@@ -161,30 +184,44 @@ def _style(verdict: Verdict) -> str:
     return _OURS if verdict in (Verdict.JUDGE_ERROR, Verdict.NOT_RUN) else _BAD
 
 
-def verify_page(findings: Iterable["Finding"], unproven: Iterable["Unproven"]) -> RenderableType:
-    """One row for each question and device, then a line for each problem."""
+def verify_page(
+    findings: Iterable["Finding"], unproven: Iterable["Unproven"], to_do: Iterable[Diagnostic]
+) -> RenderableType:
+    """One row for each question and device, then a line for each problem, and for each thing that is left to do."""
+    from proctorch.verify.verify import Kind  # noqa: PLC0415 - it needs the judge, which nothing else here does
+
     rows: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         rows.setdefault((finding.trial.job.question.id, finding.trial.job.device.name), []).append(finding)
-    table = _table("question", "device", "right", "wrong", "starter and junk", "not asked here", "problems")
+    table = _table("question", "device", "right", "wrong", "starter and junk", "coarse", "not asked here", "problems")
     problems: list[RenderableType] = []
     for (question, device), group in rows.items():
         done = [finding for finding in group if not finding.skipped]
         bad = [finding for finding in done if finding.problem]
         right = sum(finding.trial.expected is Verdict.ACCEPTED for finding in done)
-        junk = sum(finding.trial.expected is None for finding in done)
-        numbers = (right, len(done) - right - junk, junk, len(group) - len(done))
+        kinds = [finding.trial.kind for finding in done]
+        wrong = kinds.count(Kind.SOLUTION) - right
+        coarse = kinds.count(Kind.COARSE)
+        junk = kinds.count(Kind.STARTER) + kinds.count(Kind.JUNK)
+        numbers = (right, wrong, junk, coarse, len(group) - len(done))
         count = Text(str(len(bad)) if bad else "none", style=_BAD if bad else "green")
         table.add_row(Text(question, style="bold"), device, *(Text(str(n), justify="right") for n in numbers), count)
         problems += [
-            Text.assemble((f"{question} on {device}: {each.trial.name} ", "red"), visible(each.problem)) for each in bad
+            Text.assemble(
+                (f"{question} on {device}: {each.trial.name} ", "red"),
+                visible(each.problem),
+                (f" (seed {each.trial.job.seed})", "dim"),
+            )
+            for each in bad
         ]
     problems += [Text.assemble((f"{each.question.id}: ", "red"), each.problem) for each in unproven]
+    place = "{0.path}:{0.line}:{0.column}: "
+    problems += [Text.assemble((place.format(each), "yellow"), visible(each.message)) for each in to_do]
     return Group(table, *problems)
 
 
-def kills_page(kills: Iterable["Kills"]) -> RenderableType:
-    """One row for each question, then a line for each mutant that survived, and for each problem."""
+def kills_page(kills: Iterable["Kills"], total: "Total | None") -> RenderableType:
+    """One row for each question, and one for the whole bank; a line for each mutant that survived, and each problem."""
     from proctorch.verify.kills import Fate  # noqa: PLC0415 - it needs libcst, which nothing else here does
 
     table = _table("question", "mutants", "killed", "equivalent", "survived", "kill rate", "problems")
@@ -201,6 +238,12 @@ def kills_page(kills: Iterable["Kills"]) -> RenderableType:
             for one in survivors
         ]
         lines += [Text.assemble((f"{each.question.id}: ", "red"), visible(problem)) for problem in each.problems]
+    if total:
+        survived = total.mutants - total.killed - total.equivalent
+        told = [*map(str, (total.mutants, total.killed, total.equivalent, survived)), f"{total.rate:.1%}"]
+        count = Text("1", style=_BAD) if total.problem else Text("none", style="green")
+        table.add_row(Text("all", style="bold"), *(Text(number, justify="right") for number in told), count)
+        lines += [Text(total.problem, style="red")] if total.problem else []
     return Group(table, *lines)
 
 
@@ -215,7 +258,7 @@ def facts_page(title: str, facts: Iterable[tuple[str, str]]) -> RenderableType:
 def _table(*columns: str) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     for column in columns:
-        right = column in {"min", "points", "right", "wrong", "starter and junk", "not asked here"}
+        right = column in {"min", "points", "right", "wrong", "starter and junk", "coarse", "not asked here"}
         right |= column in {"mutants", "killed", "equivalent", "survived", "kill rate"}
         table.add_column(column, justify="right" if right else "left", overflow="fold")
     return table

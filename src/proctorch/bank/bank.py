@@ -20,6 +20,7 @@ from proctorch.shipped import default_bank
 
 if TYPE_CHECKING:
     from proctorch.bank.schema import QuestionFile
+    from proctorch.bank.sets import QuestionSet
 
 #: The folders of a question's solutions: each is named after the verdict that its submissions must get.
 SOLUTION_FOLDERS = (
@@ -46,6 +47,8 @@ class Bank:
 
     root: Path
     questions: tuple[Question, ...]
+    #: Sorted by id.
+    sets: tuple["QuestionSet", ...] = ()
 
     @classmethod
     def load(cls, path: Path | str | None = None, *, parse_graders: bool = True) -> "Bank":
@@ -62,18 +65,34 @@ class Bank:
                 f"no questions/ folder in {given}; a bank is a folder with questions/, graders/ and solutions/"
             )
         reading = _Reading(given, root, parse_graders=parse_graders)
-        questions = reading.questions()
+        questions, sets = reading.contents()
         if reading.faults:
             raise BankError(reading.faults)
-        return cls(root, questions)
+        return cls(root, questions, sets)
 
     def find(self, name: str) -> Question:
         """The question with this id, code (in any case), or `topic/id`. Raises UsageError if there is none."""
-        names = {name: question for question in self.questions for name in _names(question)}
+        if chosen := self.find_set(name):
+            theirs = ", ".join(question.id for question in chosen.questions)
+            raise UsageError(f"`{name}` is a set; name one of its questions: {theirs}")
+        names = {each: question for question in self.questions for each in _names(question)}
         question = names.get(name) or names.get(name.upper())
         if question is None:
-            raise UsageError(f"no question `{name}` in the bank{nearest(name, names)}")
+            known = [*names, *(each.id for each in self.sets)]
+            raise UsageError(f"no question `{name}` in the bank{nearest(name, known)}")
         return question
+
+    def find_set(self, name: str) -> "QuestionSet | None":
+        """The set with this id, or None if it is no set's."""
+        return next((each for each in self.sets if each.id == name), None)
+
+    def find_all(self, names: Iterable[str]) -> tuple[Question, ...]:
+        """The questions that are named as for `find`, or by the set that they are in, each once, in their order."""
+        found: dict[str, Question] = {}
+        for name in names:
+            chosen = self.find_set(name)
+            found |= {each.id: each for each in (chosen.questions if chosen else (self.find(name),))}
+        return tuple(found.values())
 
     def select(
         self, topic: str | None = None, difficulty: int | None = None, tag: str | None = None
@@ -140,7 +159,8 @@ class _Reading:
         self._parse_graders = parse_graders
         self._here = Path.cwd()
 
-    def questions(self) -> tuple[Question, ...]:
+    def contents(self) -> tuple[tuple[Question, ...], tuple["QuestionSet", ...]]:
+        """The questions and the sets of them, as far as they have no faults."""
         # Imported here: with it come yaml and pydantic, and who is only handed a Bank needs neither.
         from proctorch.bank.schema import read_question  # noqa: PLC0415
 
@@ -157,7 +177,25 @@ class _Reading:
             self._check_solutions(path)
         self._check_names(paths, read)
         self._check_strays({(path.parent.name, path.stem) for path in paths})
-        return tuple(each.question for each in read)
+        questions = {path.stem: None for path in paths} | {each.question.id: each.question for each in read}
+        return tuple(each.question for each in read), self._sets(questions)
+
+    def _sets(self, questions: "dict[str, Question | None]") -> tuple["QuestionSet", ...]:
+        folder = self._root / "questions" / _SETS
+        if not folder.is_dir():
+            return ()
+        from proctorch.bank.sets import read_set  # noqa: PLC0415 - as in `contents`
+
+        sets: list[QuestionSet] = []
+        for path in sorted(_files(folder)):
+            if path.suffix != ".yaml" or path.parent != folder:
+                self._fault(path, "not a set; questions/sets/ holds <id>.yaml only, so move it away")
+                continue
+            found, faults = read_set(path, questions)
+            sets += [found] if found else []
+            for line, column, message in faults:
+                self._fault(path, message, (line, column))
+        return tuple(sets)
 
     def _shown(self, path: Path) -> str:
         """From the current folder if it is below it, else as the bank was given."""

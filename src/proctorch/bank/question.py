@@ -92,6 +92,8 @@ class Check:
     only: tuple[str, ...] = ()
     #: What it needs of the machine: its own demand, or the question's.
     device: Need = Need.ANY
+    #: Why numbers as coarse as bfloat16's pass it, although it rejects those that are wrong by half; else empty.
+    low_precision: str = ""
 
 
 @dataclass(frozen=True)

@@ -205,6 +205,9 @@ _CHECK = _mapping(
         "the device types on which the check is made, such as `[cuda]`; all, if left out",
         optional=True,
     ),
+    low_precision=_key(
+        _LINE, "why numbers as coarse as bfloat16's pass this check, where they do: one line", optional=True
+    ),
 )
 _MISTAKE = _mapping(
     mistake=_key(_TEXT, "what people do"),
@@ -397,6 +400,7 @@ def _question(path: Path, valid: dict[str, Any]) -> Question:
                 device=Need(check.get("device", valid["device"])),
                 needs=check.get("needs"),
                 only=tuple(check.get("only", ())),
+                low_precision=check.get("low_precision", ""),
             )
             for check in valid["checks"]
         ),

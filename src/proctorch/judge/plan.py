@@ -19,6 +19,11 @@ class Job:
     question: Question
     submission: Submission
     device: Device
+    #: What its hidden inputs are derived from, where it is not the run's own seed.
+    seed: int | None = None
+    #: The relative error that the floating-point numbers of its evidence get before the checks see them: `verify` tries
+    #: whether they notice. Not 0 for a candidate's job.
+    error: float = 0.0
 
     @property
     def skipped(self) -> str | None:

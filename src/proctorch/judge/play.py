@@ -17,6 +17,7 @@ from proctorch.judge.grade import CheckResult, CopyCount, Grade, MemoryRun, Outc
 from proctorch.judge.integrity import audit
 from proctorch.judge.plan import Job, mix_seed
 from proctorch.judge.sandbox import Sandbox
+from proctorch.judge.spoil import spoilt
 from proctorch.judge.submission import Submission
 from proctorch.judge.supervise import Process, Stopped
 from proctorch.judge.testimony import read_load, read_play, read_prepare, shorten, whereabouts
@@ -90,6 +91,8 @@ class Play:
         try:
             answer = process.ask(request, self._seconds)
             evidence = read_play(answer, self.job.question.limits, confined=self._confined)
+            if self.job.error:
+                evidence = replace(evidence, value=spoilt(evidence.value, self.job.error, inputs))
             if evidence.ended is Ended.JUDGE and not self._breaks_by_itself(request):
                 evidence = Evidence(Ended.GARBLED, reason="claimed that the grader had broken, which it had not")
         except Stopped as stopped:
@@ -256,6 +259,7 @@ class Play:
         except SandboxBroken as broken:  # the answers are in, but what the code has started may live on
             self.wounded = True
             self._incidents.append(Incident(Verdict.JUDGE_ERROR, shorten(str(broken))))
+        self._evidence.clear()  # no check will ask for it again, and a plan may have thousands of jobs
         found = (self._results.get(check.test) or _unaccounted(check) for check in self.job.question.checks)
         results = tuple(replace(each, place=self._in_cell(each.place)) for each in found)
         verdict, reason = decide(results, self._incidents)

@@ -118,7 +118,7 @@ class Grading:
         playable = [job for job in jobs if not job.skipped]
         for job in jobs:
             if job.skipped:
-                play = Play(job, _no_sandbox, self.seed)
+                play = self._play(job, _no_sandbox)
                 _account_unplayed(play, "")
                 rounds.finish(play)
         if playable:
@@ -128,6 +128,9 @@ class Grading:
                 if again := rounds.to_repeat(in_order=sandboxes.in_order()):
                     self._judge(again, sandboxes, rounds.finish)
         return [rounds.grades[id(job)] for job in jobs]
+
+    def _play(self, job: Job, sandbox: Callable[[], Sandbox]) -> Play:
+        return Play(job, sandbox, self.seed if job.seed is None else job.seed)
 
     def _demand_trust(self, sandboxes: Sandboxes) -> None:
         self.strength = sandboxes.strength
@@ -141,7 +144,7 @@ class Grading:
 
     def _judge(self, jobs: list[Job], sandboxes: Sandboxes, finish: Callable[[Play], None]) -> None:
         """Makes all checks of all jobs, and calls `finish` with each when it is done."""
-        plays = [Play(job, sandboxes.get, self.seed) for job in jobs]
+        plays = [self._play(job, sandboxes.get) for job in jobs]
         by_tests: dict[Path, list[Play]] = {}
         for play in plays:
             by_tests.setdefault(play.job.question.tests.resolve(), []).append(play)

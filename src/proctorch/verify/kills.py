@@ -1,33 +1,30 @@
 """Plays the mutants of every accepted solution, and counts those that the grader rejects: its kills.
 
-The work is shared among processes, each with a sandbox of its own. A mutant is played on one device after another,
-until one kills it.
+A mutant is played on one device after another, until one kills it.
 """
 
-import contextlib
 import enum
-import multiprocessing
-import os
-import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection, wait
-from typing import Any, Self
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 from proctorch.bank.bank import Bank
 from proctorch.bank.equivalent import EQUIVALENT, read_equivalent
 from proctorch.bank.question import Question
 from proctorch.devices import Device
-from proctorch.errors import ProctorchError
-from proctorch.judge.grade import Verdict
+from proctorch.judge.grade import Grade, Verdict
 from proctorch.judge.plan import Job, Plan
 from proctorch.judge.session import Grading
 from proctorch.judge.submission import Submission
 from proctorch.verify.mutants import Mutant, mutants
+from proctorch.verify.processes import share
 from proctorch.verify.verify import plan_trials
 
-#: Of a question's mutants, the equivalent ones left out.
+#: Of a question's mutants, and of a whole bank's, the equivalent ones left out.
 LEAST_KILLED = 0.97
+LEAST_KILLED_OF_ALL = 0.99
 MOST_EQUIVALENT = 0.15
 #: A mutant may take so many times what its original took, and always this many seconds: endless loops are cheap so.
 _TIMES, _SECONDS = 5, 1.0
@@ -77,8 +74,7 @@ class Kills:
     @property
     def rate(self) -> float:
         """The killed part of those that are not equivalent, 0 to 1; 1 if there are none."""
-        asked = len(self.played) - self.count(Fate.EQUIVALENT)
-        return self.count(Fate.KILLED) / asked if asked else 1.0
+        return Total.of([self]).rate
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -90,6 +86,35 @@ class Kills:
             told = f"{self.count(Fate.EQUIVALENT)} of {len(self.played)} mutants are declared equivalent"
             found.append(f"{told}; at most {MOST_EQUIVALENT:.0%} may be")
         return tuple(found)
+
+
+@dataclass(frozen=True)
+class Total:
+    """The mutants of a whole bank."""
+
+    mutants: int
+    killed: int
+    equivalent: int
+
+    @classmethod
+    def of(cls, kills: Iterable[Kills]) -> "Total":
+        """The sum over the questions."""
+        each = [(len(one.played), one.count(Fate.KILLED), one.count(Fate.EQUIVALENT)) for one in kills]
+        return cls(*(sum(column) for column in zip(*each, strict=True))) if each else cls(0, 0, 0)
+
+    @property
+    def rate(self) -> float:
+        """The killed part of those that are not equivalent, 0 to 1; 1 if there are none."""
+        asked = self.mutants - self.equivalent
+        return self.killed / asked if asked else 1.0
+
+    @property
+    def problem(self) -> str:
+        """Why the graders together are not good enough; empty if they are."""
+        if self.rate >= LEAST_KILLED_OF_ALL:
+            return ""
+        told = f"all questions together kill {self.rate:.1%} of their mutants"
+        return f"{told}; at least {LEAST_KILLED_OF_ALL:.0%} are wanted"
 
 
 @dataclass(frozen=True)
@@ -128,11 +153,11 @@ def kill(
     *,
     processes: int | None = None,
     on_total: Callable[[int], None] = lambda _: None,
-    on_mutant: Callable[[], None] = lambda: None,
+    on_mutant: Callable[[str], None] = lambda _: None,
 ) -> list[Kills]:
     """Plays every mutant of the questions' accepted solutions, on as many `processes` as there are cores by default.
 
-    `on_total` is told how many there are, `on_mutant` is called as each is decided. BankError for a faulty
+    `on_total` is told how many there are, `on_mutant` the file of each that is decided. BankError for a faulty
     equivalent.yaml. KeyboardInterrupt passes through, with everything that was started ended.
     """
     chosen = list(questions)
@@ -159,7 +184,7 @@ def kill(
         for mutant in mutants(each[0].submission.text)
     ]
     on_total(len(tasks))
-    results = _shared(bank, tasks, processes or os.cpu_count() or 1, on_mutant)
+    results = share(partial(_play, bank), tasks, processes, on_mutant)
     kills = []
     for question in chosen:
         mine = [(task, result) for task, result in zip(tasks, results, strict=True) if task.question is question]
@@ -194,104 +219,22 @@ def _with_equivalents(
     return played, faults
 
 
-# ------------------------------------------------------------------------------------------------- the processes
-
-
-def _shared(bank: Bank, tasks: list[_Task], processes: int, on_mutant: Callable[[], None]) -> list[_Verdicts]:
-    """The result of each task, in order. Each process has every n-th of them, so that all have as much to do."""
-    processes = max(1, min(processes, len(tasks)))
-    shares = [tasks[start::processes] for start in range(processes)]
-    results: list[_Verdicts] = [_Verdicts() for _ in tasks]
-    with _Children(bank, [share for share in shares if share]) as children:
-        for index, message in children.messages():
-            if isinstance(message, Exception):
-                raise message
-            if message is None:
-                on_mutant()
-            else:
-                results[index::processes] = message
-    return results
-
-
-class _Children:
-    """Processes that each play a share of the tasks. Left early, they end with all that they started."""
-
-    def __init__(self, bank: Bank, shares: list[list[_Task]]) -> None:
-        self._bank = bank
-        self._shares = shares
-        self._processes: list[multiprocessing.process.BaseProcess] = []
-        self._pipes: list[Connection] = []
-
-    def __enter__(self) -> Self:
-        context = multiprocessing.get_context("spawn")
-        try:
-            with _deaf_to_interrupts():
-                for share in self._shares:
-                    ours, theirs = context.Pipe(duplex=False)
-                    process = context.Process(target=_child, args=(self._bank, share, theirs))
-                    process.start()
-                    theirs.close()
-                    self._processes.append(process)
-                    self._pipes.append(ours)
-        except BaseException as error:
-            self.__exit__(error)
-            raise
-        return self
-
-    def __exit__(self, error: object, *_: object) -> None:
-        for process in self._processes if error is not None else ():
-            process.terminate()
-        for process in self._processes:
-            process.join()
-
-    def messages(self) -> Iterator[tuple[int, Any]]:
-        """What the children say, each with the child's number, until all have given their results."""
-        left = {pipe: index for index, pipe in enumerate(self._pipes)}
-        while left:
-            for pipe in wait(list(left)):
-                assert isinstance(pipe, Connection)
-                try:
-                    message = pipe.recv()
-                except EOFError:
-                    raise ProctorchError("a process that played mutants ended before it was done") from None
-                index = left[pipe]
-                if message is not None:
-                    del left[pipe]
-                yield index, message
-
-
-@contextlib.contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Processes started here leave Ctrl-C to this one, which tells them. One that comes meanwhile is heard after it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _child(bank: Bank, tasks: list[_Task], pipe: Connection) -> None:
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that Grading ends what it started
-    try:
-        pipe.send(_play(bank, tasks, lambda: pipe.send(None)))
-    except (KeyboardInterrupt, BrokenPipeError):
-        pass
-    except Exception as error:  # noqa: BLE001 - told where it can be: in the process that asked
-        pipe.send(ProctorchError(f"mutants could not be played: {type(error).__name__}: {error}"))
-
-
-def _play(bank: Bank, tasks: list[_Task], on_mutant: Callable[[], None]) -> list[_Verdicts]:
+def _play(bank: Bank, tasks: list[_Task], on_done: Callable[[str], None]) -> list[_Verdicts]:
+    """Device by device, each with those that no earlier one has killed."""
     results = [_Verdicts() for _ in tasks]
     left = list(range(len(tasks)))
     for turn in range(max(len(task.jobs) for task in tasks)):
         asked = [index for index in left if len(tasks[index].jobs) > turn]
         jobs = tuple(tasks[index].jobs[turn] for index in asked)
-        grades = Grading(Plan(bank, jobs), trust_submissions=True).run(
-            lambda grade: on_mutant() if grade.verdict not in (Verdict.ACCEPTED, Verdict.NOT_RUN) else None
-        )
+
+        def told(grade: Grade) -> None:
+            if grade.verdict not in (Verdict.ACCEPTED, Verdict.NOT_RUN):
+                on_done(Path(grade.submission).name)
+
+        grades = Grading(Plan(bank, jobs), trust_submissions=True).run(told)
         for index, job, grade in zip(asked, jobs, grades, strict=True):
             results[index].add(job.device, grade.verdict, grade.reason)
         left = [index for index in left if results[index].fate is not Fate.KILLED]
-    for _ in left:
-        on_mutant()
+    for index in left:
+        on_done(tasks[index].solution)
     return results

@@ -5,17 +5,19 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from proctorch.bank.bank import Bank
-from proctorch.verify.kills import LEAST_KILLED, MOST_EQUIVALENT, Fate, Kills
+from proctorch.verify.kills import LEAST_KILLED, LEAST_KILLED_OF_ALL, MOST_EQUIVALENT, Fate, Kills, Total
 
 _DIGITS = 16
 _ROW = re.compile(r"^\| ([a-z0-9-]+) \|.*\| `([0-9a-f]+)` \|$", re.MULTILINE)
+_OF_EACH, _OF_ALL, _EQUIVALENT = (f"{each:.0%}" for each in (LEAST_KILLED, LEAST_KILLED_OF_ALL, MOST_EQUIVALENT))
 _HEAD = f"""\
 # Proof of the graders
 
 A mutant is an accepted solution with one small thing done wrong: a `.to` dropped, two neighbouring statements
 exchanged, a `<` for a `<=`. A grader that accepts one is too lax, unless the mutant is as right as its original. Of
-each question's mutants at least {LEAST_KILLED:.0%} must be killed: rejected on the CPU or on the virtual accelerator.
-Those that are declared equivalent are left out, and at most {MOST_EQUIVALENT:.0%} may be. They are listed with their
+each question's mutants at least {_OF_EACH} must be killed, and of all together {_OF_ALL}: rejected on the CPU or on the
+virtual accelerator.
+Those that are declared equivalent are left out, and at most {_EQUIVALENT} may be. They are listed with their
 reasons in `equivalent.yaml`, beside the solutions.
 
 This file is written by `proctorch verify --mutants --write docs/proof.md`; with the id of a question, its row alone is
@@ -35,7 +37,25 @@ def proof_page(bank: Bank, kills: Iterable[Kills], before: str = "") -> str:
     known = [question.id for question in bank.questions]
     missing = [name for name in known if name not in rows]
     told = f"\nNot measured yet: {', '.join(missing)}.\n" if missing else ""
-    return _HEAD + "".join(f"{rows[name]}\n" for name in known if name in rows) + told
+    kept = [rows[name] for name in known if name in rows]
+    total = _total(kept)
+    together = f"\nAll together: {total.killed} of {total.mutants - total.equivalent}, {total.rate:.1%}.\n"
+    return _HEAD + "".join(f"{row}\n" for row in kept) + together + told
+
+
+def missing_rows(bank: Bank, page: str) -> list[str]:
+    """The questions that a page has no row of, a line each."""
+    rows = {match[1] for match in _ROW.finditer(page)}
+    return [
+        f"{each.id}: not measured; run `proctorch verify --mutants {each.id} --write docs/proof.md`"
+        for each in bank.questions
+        if each.id not in rows
+    ]
+
+
+def measured(page: str) -> Total:
+    """What the rows of a page say together."""
+    return _total(match[0] for match in _ROW.finditer(page))
 
 
 def stale_rows(bank: Bank, page: str) -> list[str]:
@@ -63,6 +83,11 @@ def _row(bank: Bank, kills: Kills) -> str:
     numbers = [str(each) for each in (solutions, len(kills.played), *fates)]
     cells = [kills.question.id, *numbers, f"{kills.rate:.1%}", f"`{_digest(bank, kills.question.id)}`"]
     return f"| {' | '.join(cells)} |"
+
+
+def _total(rows: Iterable[str]) -> Total:
+    numbers = [[int(cell) for cell in row.split("|")[3:6]] for row in rows]
+    return Total(*(sum(column) for column in zip(*numbers, strict=True))) if numbers else Total(0, 0, 0)
 
 
 def _digest(bank: Bank, name: str) -> str:

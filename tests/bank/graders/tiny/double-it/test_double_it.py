@@ -24,4 +24,4 @@ def test_new_tensor(run, shared_seed):
 
 def test_place(run, shared_seed, device):
     seen = run("doubled", x=numbers(shared_seed))
-    seen.tensor("result", what="the result", device=device)
+    seen.tensor("result", what="the result", device=device, dtype="float32")
