@@ -1,0 +1,20 @@
+# `torch.Tensor` is taken for `torch.empty`.
+# caught-by: test_the_old_constructor
+def born(call, source, device, context):
+    """Where the result is born, and whether it shares memory with the source; or "raises"."""
+    if call == "torch.from_numpy":
+        return "cpu", True
+    if source is None or source == "list":
+        return device or context or "cpu", False
+
+    home = "cpu" if source == "array" else source
+    if call == "torch.tensor":
+        return device or context or home, False
+    if call == "torch.as_tensor":
+        place = device or context or home
+        return place, place == home
+    if call == "Tensor.cpu":
+        return "cpu", home == "cpu"
+    if call == "Tensor.to":
+        return device, device == home
+    return device or home, call in ("Tensor.detach", "torch.nn.Parameter")
