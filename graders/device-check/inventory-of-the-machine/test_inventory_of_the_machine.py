@@ -176,5 +176,6 @@ def test_each_accelerator_for_itself(run, seed):
         require(size(seen, where, "total") == total, "the total memory of one of two accelerators is wrong")
         told.append(size(seen, where, "free"))
         known.append(seen.number("memory", name, 0))
+    require(len(told) == 2, "one of two accelerators is not told of")
     right = near(told[0] - told[1], known[0] - known[1])
     require(right, "the free memory of two accelerators that hold different amounts does not differ by that")
