@@ -104,7 +104,7 @@ def test_every_fault_of_shape_is_told_in_one_go() -> None:
         "5:1: difficulty 9 is not 1 to 5",
         "6:1: minutes is the text `8`, not a whole number; write digits without quotes",
         "7:17: item 2 of tags is the number 3, not text; put it in quotes",
-        "8:1: device `gpu` is not one of any, second, budget",
+        "8:1: device `gpu` is not one of any, second, budget, two",
         "9:1: prompt is empty; write the exercise, in Markdown",
         "13:14: starter does not parse: '(' was never closed",
         f"14:29: parameter 2 of train_step `device=` {NOT_A_PARAMETER}",

@@ -690,7 +690,7 @@ def descendants(process):
             yield from descendants(child)
 
 sandbox = Sandbox(strongest=Tier(sys.argv[1]), virtual=True)
-jobs = [sandbox.start(Limits()), sandbox.start(Limits(), virtual=1 << 20)]
+jobs = [sandbox.start(Limits()), sandbox.start(Limits(), virtual=(1 << 20,))]
 print(*descendants(os.getpid()), flush=True)
 time.sleep(900)
 """

@@ -39,11 +39,15 @@ print(json.dumps(found))
 
 @dataclass(frozen=True)
 class Device:
-    """Where a job runs. `name` is torch's (`cpu`, `cuda:0`, `mps`), or `virtual`; `description` is for people."""
+    """Where a job runs. `name` is torch's (`cpu`, `cuda:0`, `mps`), or `virtual`; `description` is for people.
+
+    `count` is how many of its kind a job sees here, itself included.
+    """
 
     name: str
     description: str
     real: bool = True
+    count: int = 1
 
     def __str__(self) -> str:
         return self.name
@@ -70,7 +74,8 @@ class Device:
 
 
 CPU = Device("cpu", "the processor")
-VIRTUAL = Device("virtual", "the virtual accelerator, a simulated CUDA device", real=False)
+#: A job that needs two of it has two.
+VIRTUAL = Device("virtual", "the virtual accelerator, a simulated CUDA device", real=False, count=2)
 
 
 def here() -> tuple[Device, ...]:
@@ -87,7 +92,12 @@ def here() -> tuple[Device, ...]:
         found = [(str(name), str(told)) for name, told in json.loads(answer.stdout.splitlines()[-1])]
     except (subprocess.SubprocessError, ValueError, IndexError) as error:
         raise ProctorchError(f"torch could not be asked for this machine's devices: {error}") from None
-    return (CPU, *(Device(name, told) for name, told in found if not name.endswith("?")))
+    found = [(name, told) for name, told in found if not name.endswith("?")]
+    kinds = [name.partition(":")[0] for name, _ in found]
+    return (
+        CPU,
+        *(Device(name, told, count=kinds.count(kind)) for (name, told), kind in zip(found, kinds, strict=True)),
+    )
 
 
 def choose(names: tuple[str, ...]) -> tuple[Device, ...]:
@@ -143,4 +153,6 @@ def unmet(need: Need, device: Device) -> str | None:
         return "needs a second device beside the CPU"
     if need is Need.BUDGET and device.type == "cpu":
         return "needs a second device beside the CPU, with a limit on its memory"
+    if need is Need.TWO and (device.type == "cpu" or device.count < 2):
+        return "needs two accelerators of one kind, such as cuda:0 and cuda:1"
     return None

@@ -81,7 +81,7 @@ def _virtual(sandbox: "Sandbox") -> str:
     from proctorch.judge.sandbox import Unavailable  # noqa: PLC0415 - as above
 
     try:
-        sandbox.start(Limits(), virtual=1 << 20).close()
+        sandbox.start(Limits(), virtual=(1 << 20,)).close()
     except Unavailable as obstacle:
         return f"not here: {obstacle}"
     return "a simulated CUDA device: real values, CUDA's same-device rule and memory budget; no speed, no races"

@@ -108,6 +108,21 @@ def test_current_device() -> None:
         assert torch.cuda.current_device() == 0
 
 
+def test_making_a_device_current_initialises() -> None:
+    """Whoever makes a device current, in whatever way, has initialised CUDA, as on a real one."""
+    for make_current in (
+        torch.cuda.set_device,
+        torch.accelerator.set_device_index,
+        lambda at: torch.cuda.device(at).__enter__(),
+    ):
+        virtual.disable()
+        virtual.enable(devices=2)
+        assert not torch.cuda.is_initialized()
+        make_current(1)
+        assert torch.cuda.is_initialized()
+        assert torch.cuda.current_device() == 1
+
+
 def test_device_contexts_of_torch() -> None:
     """`with torch.device` and set_default_device put factories on the device."""
     with torch.device("cuda:1"):

@@ -24,6 +24,8 @@ class Need(enum.Enum):
     SECOND = "second"
     #: A second device whose memory can be limited to a budget.
     BUDGET = "budget"
+    #: Two accelerators of one kind, such as cuda:0 and cuda:1.
+    TWO = "two"
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,11 @@ class Question:
     def points(self) -> Fraction:
         """The sum over all checks."""
         return sum((check.points for check in self.checks), Fraction(0))
+
+    @property
+    def accelerators(self) -> int:
+        """How many of one kind a job has, where they are simulated: 2 if a check needs so many."""
+        return 2 if any(check.device is Need.TWO for check in self.checks) else 1
 
     @property
     def grader(self) -> Path:

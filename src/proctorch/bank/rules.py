@@ -58,5 +58,5 @@ def _broken_budget(data: dict[str, Any]) -> Iterator[tuple[Location, str]]:
     device = data.get("device")
     if device == Need.BUDGET.value and "budget" not in data:
         yield ("device",), "device `budget` needs a `budget`; add one, such as `budget: 64MiB`"
-    if device in {Need.ANY.value, Need.SECOND.value} and "budget" in data:
+    if device in {need.value for need in Need if need is not Need.BUDGET} and "budget" in data:
         yield ("budget",), f"budget is not used with device `{device}`; remove it, or write `device: budget`"

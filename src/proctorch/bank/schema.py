@@ -249,7 +249,7 @@ _QUESTION = _mapping(
     tags=_key(_list(_LINE), "words to select by, as a list", optional=True),
     device=_key(
         core.literal_schema([each.value for each in Need]),
-        "what a check needs, if it does not say: any, second or budget",
+        "what a check needs, if it does not say: any, second, budget or two",
     ),
     prompt=_key(_TEXT, "the exercise, in Markdown"),
     starter=_key(

@@ -10,7 +10,7 @@ from proctorch.judge.sandbox import Sandbox, Unavailable
 from proctorch.judge.supervise import Stopped
 
 _LIMITS = Limits(seconds=20.0)
-_MEMORY = 1 << 20
+_MEMORY = (1 << 20,)
 _SUBMISSION = b"""
 def halve(x):
     return x / 2

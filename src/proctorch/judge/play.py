@@ -146,7 +146,8 @@ class Play:
     def _started(self) -> Process:
         """A process with the grader's scenarios, and nothing of the candidate yet."""
         question, device = self.job.question, self.job.device
-        virtual = (question.budget or _VIRTUAL_MEMORY) if device.type == "virtual" else None
+        budgets = (question.budget or _VIRTUAL_MEMORY,) * question.accelerators
+        virtual = budgets if device.type == "virtual" else None
         sandbox = self._sandbox()
         if device.accelerator:
             self._held.enter_context(held(device))

@@ -116,12 +116,12 @@ class Sandbox:
             self._strength = Strength(Tier(found["tier"]), found["layers"], found["missing"])
         return self._strength
 
-    def start(self, limits: Limits, *, accelerator: bool = False, virtual: int | None = None) -> "Process":
+    def start(self, limits: Limits, *, accelerator: bool = False, virtual: Sequence[int] | None = None) -> "Process":
         """A fresh process for one job.
 
         With `accelerator`, a real one, its memory is not limited: CUDA reserves far more address space than it uses.
 
-        `virtual`: the bytes of the virtual accelerator, None for a job without it. Unavailable if this machine cannot
+        `virtual`: the bytes of each virtual accelerator, None for a job without any. Unavailable if this machine cannot
         play such a job.
         """
         tier = self.strength.tier  # asked first: it is the first thing that is told

@@ -40,13 +40,13 @@ def serve(
     whereabouts: int,
     confine: Callable[[], list[str]],
     folder: str,
-    virtual: int | None,
+    virtual: list[int] | None,
 ) -> NoReturn:
     """Answers requests until there are no more; never returns to the zygote's code.
 
     `requests` and `answers` are descriptors of frames; `confine` confines this process and says which limits hold:
-    the first answer, to no request. `folder` is the job's own, `virtual` the bytes of the virtual accelerator, or
-    None for a torch without a trace of it. To `whereabouts` goes a traceback when the judge asks for one with SIGUSR2,
+    the first answer, to no request. `folder` is the job's own, `virtual` the bytes of each virtual accelerator, or
+    None for a torch without a trace of any. To `whereabouts` goes a traceback when the judge asks for one with SIGUSR2,
     before it ends a process that takes too long, when it has used up its CPU time, and when it dies of a fault such as
     SIGSEGV.
     """
@@ -63,7 +63,7 @@ def serve(
     if virtual is not None:
         from proctorch.virtual import enable  # noqa: PLC0415 - a job on a real device has no trace of it
 
-        enable(memory=virtual, devices=1)
+        enable(memory=virtual)
     # From this answer on, whatever ends this process is the candidate's doing.
     _write(answers, wire.encode({"id": 0, "limits": limits}))
     job = _Job(folder, virtual=virtual is not None)
@@ -82,6 +82,9 @@ def settle(seed: int) -> None:
     torch.set_default_device(None)
     _leave_modes()  # a default device that is given up may put an earlier one back
     torch.set_default_dtype(torch.float32)
+    for api in (torch.cuda, torch.xpu):
+        if api.is_initialized() and api.current_device() != 0:
+            api.set_device(0)
     if torch.are_deterministic_algorithms_enabled():  # asked first: the call imports the compiler, for a second
         torch.use_deterministic_algorithms(mode=False)
     for device_type, dtype in _AUTOCAST_DTYPES.items():

@@ -64,7 +64,9 @@ def current_device() -> int:
 
 
 def set_current_device(index: int) -> int:
-    """Changes it for this thread; returns the one before. An index below 0 changes nothing."""
+    """Changes it for this thread; returns the one before. An index below 0 changes nothing. It initialises CUDA."""
+    if _state.devices and not torch.cuda._initialized:
+        torch.cuda._lazy_init()
     if index >= _state.devices:
         raise no_such_device()
     return machinery().natives.make_current(index)

@@ -1,0 +1,165 @@
+"""Takes inventories of this machine, and of this machine where torch refuses dtypes or breaks."""
+
+import gc
+import json
+import unittest.mock
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+DTYPES = ("float32", "float64", "bfloat16", "float16")
+_PRODUCTS = ("mm", "addmm", "bmm", "baddbmm", "addbmm", "mv", "addmv", "dot", "vdot", "matmul", "linear")
+
+
+def as_it_is(candidate, _device, probe):
+    """The rows for this machine, whether they are plain data, and what trials of its own say of each device."""
+    rows = candidate.inventory()
+    accelerator, count = torch.accelerator.current_accelerator(), torch.accelerator.device_count()
+    places = ["cpu", *(f"{accelerator.type}:{index}" for index in range(count))]
+    tried = {place: {name: _works(probe, place, name) for name in DTYPES} for place in places}
+    autocast = {place: torch.amp.is_autocast_available(torch.device(place).type) for place in places}
+    return {"rows": rows, "plain": _is_plain(rows), "places": places, "dtypes": tried, "autocast": autocast}
+
+
+def refusing(candidate, device, _probe, *, stage, names):
+    """The rows while torch refuses to make or to multiply tensors of a dtype on the job's device, for each dtype."""
+    told = []
+    for name in names:
+        refusal = TypeError if stage == "making" else RuntimeError
+        with _Changed(device, getattr(torch, name), stage, refusal(f"this device does not support {name}")):
+            told.append(candidate.inventory())
+    return told
+
+
+def breaking(candidate, device, probe, *, name, errors):
+    """What comes of trials of one dtype that break off, each in `[stage, error]`: what is raised, and when."""
+    known = {each.__name__: each for each in (ZeroDivisionError, KeyError, AttributeError, torch.OutOfMemoryError)}
+    told = []
+    for stage, error in errors:
+        with _Changed(device, getattr(torch, name), stage, known[error]("a fault that has nothing to do with dtypes")):
+            told.append(probe.attempt(candidate.inventory))
+    return told
+
+
+def without_autocast(candidate, device, _probe):
+    """The rows while autocast does not know the job's kind of device."""
+    ask = torch._C._is_autocast_available  # noqa: SLF001 - below all ways to ask or to enter
+    with unittest.mock.patch("torch._C._is_autocast_available", lambda kind: kind != device.type and ask(kind)):
+        return candidate.inventory()
+
+
+def with_defaults(candidate, device, _probe, *, dtype, refused):
+    """The rows where new tensors are on meta and of another dtype by default, and of one dtype none can be made."""
+    torch.set_default_device(torch.device("meta"))
+    torch.set_default_dtype(getattr(torch, dtype))
+    refusal = RuntimeError(f"this device does not support {refused}")
+    with _Changed(device, getattr(torch, refused), "making", refusal):
+        return candidate.inventory()
+
+
+def unchanged(candidate, device, _probe, *, dtype, seed, refused):
+    """What is different after an inventory in which a trial is refused, by name."""
+    torch.set_default_dtype(getattr(torch, dtype))
+    torch.manual_seed(seed)
+    places = [device.type] * (device.type != "cpu")
+    torch.rand(3, device=device)  # a generator may begin to be at its first number
+    before = _state(places)
+    with _Changed(device, getattr(torch, refused), "product", RuntimeError(f"this device does not support {refused}")):
+        rows = candidate.inventory()
+    after = _state(places)
+    return {"rows": rows, "changed": [name for name, was in before.items() if not _same(was, after[name])]}
+
+
+def memory_of_trials(candidate, _device, probe):
+    """What the trials take while they run, and what of it is alive at the end."""
+    with probe.watch():
+        rows = candidate.inventory()
+        gc.collect()
+    return rows
+
+
+def free_memory(candidate, device, _probe, *, held, cached):
+    """The row's memory while some is held and some is in torch's cache, and what torch says before and after."""
+    torch.accelerator.set_device_index(device.index or 0)
+    candidate.inventory()  # libraries are loaded, and workspaces made, at the first product
+    kept = torch.ones(held >> 2, device=device)
+    torch.ones(cached >> 2, device=device)
+    before = torch.accelerator.get_memory_info(device.index)
+    rows = candidate.inventory()
+    after = torch.accelerator.get_memory_info(device.index)
+    return {"rows": rows, "before": list(before), "after": list(after), "held": kept.nbytes}
+
+
+def of_two(candidate, device, _probe, *, held):
+    """The rows of two accelerators that hold different amounts, the second being the current one."""
+    first = device.index or 0
+    second = (first + 1) % torch.accelerator.device_count()
+    candidate.inventory()
+    torch.accelerator.empty_cache()
+    kept = [torch.ones(size >> 2, device=f"{device.type}:{at}") for at, size in zip((first, second), held, strict=True)]
+    torch.accelerator.set_device_index(second)
+    rows = candidate.inventory()
+    told = {str(each.device): list(torch.accelerator.get_memory_info(each.device.index)) for each in kept}
+    return {"rows": rows, "memory": told}
+
+
+class _Changed(TorchDispatchMode):
+    """Raises, on one device, where tensors of a dtype are made, used in any way, or multiplied.
+
+    These are the stages `making`, `use` and `product`.
+    """
+
+    def __init__(self, device, dtype, stage, error):
+        super().__init__()
+        self._what = device, dtype
+        self._stage = stage
+        self._error = error
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False  # else torch imports its compiler, which takes a second
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        product = func.overloadpacket.__name__ in _PRODUCTS
+        if (self._stage == "use" or (self._stage == "product" and product)) and self._has(args, kwargs.values()):
+            raise self._error
+        result = func(*args, **kwargs)
+        if self._stage == "making" and self._has([result]):
+            raise self._error
+        return result
+
+    def _has(self, *values):
+        given = [each for group in values for each in group]
+        given += [each for group in given if isinstance(group, (list, tuple)) for each in group]
+        return any((each.device, each.dtype) == self._what for each in given if isinstance(each, torch.Tensor))
+
+
+def _works(probe, place, name):
+    matrix = probe.attempt(torch.ones, 2, 2, dtype=getattr(torch, name), device=place).get("returned")
+    return matrix is not None and "returned" in probe.attempt(torch.mm, matrix, matrix)
+
+
+def _is_plain(rows):
+    try:
+        return json.loads(json.dumps(rows)) == rows
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return False
+
+
+def _state(places):
+    state = {
+        "the default dtype": torch.get_default_dtype(),
+        "the default device": torch.get_default_device(),
+        "the gradient mode": torch.is_grad_enabled(),
+        "the CPU's random generator": torch.get_rng_state(),
+    }
+    for place in places:
+        state["the current accelerator"] = torch.accelerator.current_device_index()
+        for index in range(torch.accelerator.device_count()):
+            state[f"the random generator of {place}:{index}"] = torch.get_device_module(place).get_rng_state(index)
+    return state
+
+
+def _same(was, now):
+    return torch.equal(was, now) if isinstance(was, torch.Tensor) else was == now
