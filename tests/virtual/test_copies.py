@@ -161,6 +161,15 @@ def test_what_is_never_late() -> None:
         assert buffer.copy_(x, non_blocking=True).tolist() == [1, 1]
 
 
+def test_a_copy_into_ordinary_memory_waits() -> None:
+    """A non-blocking download into memory that is not pinned waits for what its stream was given before."""
+    x = torch.ones(1, device="cuda")
+    with virtual.delay_downloads():
+        y = x.to("cpu", non_blocking=True)
+        torch.zeros(1).copy_(x, non_blocking=True)
+        assert y.item() == 1
+
+
 def test_events_and_late_downloads() -> None:
     """An event completes what was under way when it was recorded, and not what came after."""
     x = torch.ones(1, device="cuda")

@@ -232,7 +232,8 @@ class Event(_TorchEvent):
 
     def query(self) -> bool:
         """Always true, as for a stream."""
-        self.synchronize()
+        with _lock:
+            _arrive(self._before)
         return True
 
     def synchronize(self) -> None:

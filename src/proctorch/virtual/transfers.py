@@ -83,12 +83,14 @@ def copy_(target: torch.Tensor, source: torch.Tensor, non_blocking: bool = False
     if into != out_of:
         note(source, target.device, non_blocking=non_blocking)
         if into < 0:
-            if _late and non_blocking and state.machinery().pinned.holds(target.data_ptr()):
+            if not non_blocking:
+                streams.wait_for_current(out_of)
+            elif _late and state.machinery().pinned.holds(target.data_ptr()):
                 snapshot = _clone(CPU_KERNELS, host_source)
                 streams.delay(lambda: _copy(CPU_KERNELS, host_target, snapshot, False), out_of)
                 return target
-            if not non_blocking:
-                streams.wait_for_current(out_of)
+            else:  # into memory that is not pinned: the driver returns when the copy is done
+                streams.wait_for_stream(streams.current(out_of))
         elif out_of < 0 and not non_blocking:
             streams.wait_for_current(into)
     _copy(CPU_KERNELS, host_target, host_source, False)

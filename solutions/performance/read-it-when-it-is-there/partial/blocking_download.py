@@ -1,0 +1,28 @@
+# A copy that blocks is queued behind the next batch, and waits for that too.
+# only: virtual, cuda
+# caught-by: test_the_device_always_has_work
+import torch
+
+
+def stream(model, loader, device):
+    before = None
+    for x in loader:
+        now = send(model, x, device)
+        if before is not None:
+            yield receive(*before)
+        before = now
+    if before is not None:
+        yield receive(*before)
+
+
+def send(model, x, device):
+    if device.type == "cpu":
+        return model(x), None
+    output = model(x.pin_memory().to(device, non_blocking=True))
+    return output, None
+
+
+def receive(result, arrived):
+    if arrived is not None:
+        arrived.synchronize()
+    return result.cpu()

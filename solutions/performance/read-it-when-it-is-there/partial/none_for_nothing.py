@@ -1,0 +1,29 @@
+# An empty loader gives None.
+# caught-by: test_one_batch_and_none
+import torch
+
+
+def stream(model, loader, device):
+    before = None
+    for x in loader:
+        now = send(model, x, device)
+        if before is not None:
+            yield receive(*before)
+        before = now
+    yield before and receive(*before)
+
+
+def send(model, x, device):
+    if device.type == "cpu":
+        return model(x), None
+    output = model(x.pin_memory().to(device, non_blocking=True))
+    result = output.to("cpu", non_blocking=True)
+    arrived = torch.Event(device)
+    arrived.record()
+    return result, arrived
+
+
+def receive(result, arrived):
+    if arrived is not None:
+        arrived.synchronize()
+    return result

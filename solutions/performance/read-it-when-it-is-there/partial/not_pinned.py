@@ -1,0 +1,31 @@
+# `non_blocking=True` alone: from ordinary memory the driver has to copy first, or to wait.
+# only: virtual, cuda
+# caught-by: test_uploads_come_from_pinned_memory
+import torch
+
+
+def stream(model, loader, device):
+    before = None
+    for x in loader:
+        now = send(model, x, device)
+        if before is not None:
+            yield receive(*before)
+        before = now
+    if before is not None:
+        yield receive(*before)
+
+
+def send(model, x, device):
+    if device.type == "cpu":
+        return model(x), None
+    output = model(x.to(device, non_blocking=True))
+    result = output.to("cpu", non_blocking=True)
+    arrived = torch.Event(device)
+    arrived.record()
+    return result, arrived
+
+
+def receive(result, arrived):
+    if arrived is not None:
+        arrived.synchronize()
+    return result

@@ -1,0 +1,31 @@
+# `synchronize` also waits for the batch that has just been queued, and then the device is idle.
+# only: virtual, cuda
+# caught-by: test_the_device_always_has_work
+import torch
+
+
+def stream(model, loader, device):
+    before = None
+    for x in loader:
+        now = send(model, x, device)
+        if before is not None:
+            yield receive(*before)
+        before = now
+    if before is not None:
+        yield receive(*before)
+
+
+def send(model, x, device):
+    if device.type == "cpu":
+        return model(x), None
+    output = model(x.pin_memory().to(device, non_blocking=True))
+    result = output.to("cpu", non_blocking=True)
+    arrived = torch.Event(device)
+    arrived.record()
+    return result, arrived
+
+
+def receive(result, arrived):
+    if arrived is not None:
+        torch.accelerator.synchronize()
+    return result
