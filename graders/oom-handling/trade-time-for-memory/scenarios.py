@@ -10,6 +10,7 @@ def train(candidate, device, _probe, *, layers, x, direction, kept, budget, leaf
     x = x.to(device).requires_grad_(leaf)
     output = candidate.run_blocks(blocks, x, kept, budget)
     loss = (output * direction.to(device)).sum()
+    before = _random_state(device)
     wanted = [*blocks.parameters(), *([x] if leaf else [])]
     if asked and loss.requires_grad:
         gradients = torch.autograd.grad(loss, wanted, allow_unused=True)
@@ -20,6 +21,7 @@ def train(candidate, device, _probe, *, layers, x, direction, kept, budget, leaf
         "output": output.detach(),
         "gradients": gradients,
         "masks": [each.mask for each in blocks],
+        "random_state_left_alone": torch.equal(before, _random_state(device)),
         "x_left_alone": x.requires_grad is leaf and (leaf or x.grad is None),
     }
 
@@ -44,6 +46,11 @@ def _backward(loss):
     """Without a graph there is nothing to do, and the missing gradients tell it."""
     if loss.requires_grad:
         loss.backward()
+
+
+def _random_state(device):
+    module = torch if device.type == "cpu" else torch.get_device_module(device)
+    return module.get_rng_state()
 
 
 def _deep(count, extra, size, device):

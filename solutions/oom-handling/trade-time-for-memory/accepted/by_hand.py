@@ -30,12 +30,11 @@ class Segment(torch.autograd.Function):
 
 
 def run_blocks(blocks, x, kept, budget):
-    count = len(blocks)
-    length = 1
-    while length < count and (count % length or count // length * x.nbytes + length * kept > budget):
-        length += 1
+    count, length = len(blocks), 1
     if count * kept <= budget:
         return run(blocks, x)
+    while count % length or count // length * x.nbytes + length * kept > budget:
+        length += 1
     for start in range(0, count, length):
         segment = blocks[start : start + length]
         x = Segment.apply(segment, x, *segment.parameters())

@@ -1,4 +1,4 @@
-# Leaves as many blocks plain, at the end, as the budget allows: the fewest that run again.
+# Leaves as many blocks plain, at the end, as the budget allows; those before them run again, in segments as long.
 import math
 
 from torch.utils.checkpoint import checkpoint
@@ -10,17 +10,11 @@ def run(blocks, x):
     return x
 
 
-def plan(count, between, kept, budget):
-    """How many blocks run again, and in segments of which length: the first way that fits, from none on."""
-    for again in range(count + 1):
-        for length in range(1, again + 1):
-            if math.ceil(again / length) * between + max(length, count - again) * kept <= budget:
-                return again, length
-    raise ValueError(f"{count} blocks do not fit into {budget} bytes in any way")
-
-
 def run_blocks(blocks, x, kept, budget):
-    again, length = (0, 1) if len(blocks) * kept <= budget else plan(len(blocks), x.nbytes, kept, budget)
-    for start in range(0, again, length):
-        x = checkpoint(run, blocks[start : min(start + length, again)], x, use_reentrant=False)
-    return run(blocks[again:], x)
+    plain = len(blocks)
+    while math.ceil(len(blocks) / plain - 1) * x.nbytes + plain * kept > budget:
+        plain -= 1
+    again = blocks[: len(blocks) - plain]
+    for start in range(0, len(again), plain):
+        x = checkpoint(run, again[start : start + plain], x, use_reentrant=False)
+    return run(blocks[len(again) :], x)
