@@ -46,6 +46,7 @@ def counted(seen, key):
     """The bytes that were told."""
     found = seen.get("counted", key)
     require(type(found) is int, f"`{key}` is not an int in the dict that is returned")
+    require(0 <= found < 1 << 50, f"`{key}` is no number of bytes")
     return found
 
 
