@@ -1,0 +1,18 @@
+# Computes again even what would fit.
+# caught-by: test_what_fits_runs_once
+from torch.utils.checkpoint import checkpoint
+
+
+def run(blocks, x):
+    for block in blocks:
+        x = block(x)
+    return x
+
+
+def run_blocks(blocks, x, kept, budget):
+    count = len(blocks)
+    lengths = [length for length in range(1, count + 1) if count % length == 0]
+    best = min(lengths, key=lambda length: count // length * x.nbytes + length * kept)
+    for start in range(0, count, best):
+        x = checkpoint(run, blocks[start : start + best], x, use_reentrant=False)
+    return x
