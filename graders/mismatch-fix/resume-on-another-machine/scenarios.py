@@ -51,7 +51,7 @@ def go_on(candidate, device, probe, *, kind, sizes, rate, checkpoint, batches, o
     told = {
         "same": len(held) == len(own) and all(any(one is each for one in held) for each in own),
         "model": [str(each.device) for each in (*own, *model.buffers())],
-        "state": [str(each.device) for each in _tensors([optimizer.state[each] for each in own]) if each.dim()],
+        "state": [str(each.device) for each in _tensors([*optimizer.state.values()]) if each.dim()],
     }
     return told if target == "meta" else told | {"trained": probe.attempt(_train, model, optimizer, batches, place)}
 
