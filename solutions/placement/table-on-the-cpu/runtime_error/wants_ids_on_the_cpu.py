@@ -1,0 +1,18 @@
+# Forgets that the ids may come with the rest of the batch, on the accelerator.
+# only: virtual, cuda, mps, xpu
+# caught-by: test_ids_from_either_device
+from torch import nn
+
+
+class HybridModel(nn.Module):
+    def __init__(self, table, body):
+        super().__init__()
+        self.table = table
+        self.body = body
+
+    def _apply(self, fn, recurse=True):
+        self.body._apply(fn, recurse)
+        return self
+
+    def forward(self, ids):
+        return self.body(self.table(ids).to(next(self.body.parameters()).device))
