@@ -1,5 +1,7 @@
 """Mixed precision on the device: CUDA's autocast lists, not the CPU's, and GradScaler."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import nn
@@ -44,6 +46,23 @@ def test_a_training_step(dtype: torch.dtype) -> None:
     loss.backward()
     gradients = [each.grad for each in module.parameters() if each.grad is not None]
     assert [each.dtype for each in gradients if each.is_cuda] == [torch.float32] * 4
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("function", [torch.softmax, torch.log_softmax])
+def test_the_gradient_of_softmax_comes_back_in_half(function: Callable[..., torch.Tensor], dtype: torch.dtype) -> None:
+    """Under autocast softmax makes float32 of a half-precision tensor, whose gradient is half, and right."""
+    scores = torch.tensor([[0.0, 1.0, 3.0]], device="cuda", dtype=dtype, requires_grad=True)
+    with torch.autocast("cuda", dtype=dtype):
+        weights = function(scores, -1)
+    assert weights.dtype == torch.float32
+    weights[0, 2].backward()
+    exact = scores.detach().double().requires_grad_()
+    function(exact, -1)[0, 2].backward()
+    assert scores.grad is not None
+    assert exact.grad is not None
+    assert scores.grad.dtype == dtype
+    torch.testing.assert_close(scores.grad, exact.grad.to(dtype))
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")

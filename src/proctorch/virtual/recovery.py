@@ -13,6 +13,8 @@ _NO_LOW_PRECISION = (
     *("not implemented for 'Half'", "not implemented for 'BFloat16'", "with half to float"),
     *("doesn't support tensors of type: Half", "doesn't support tensors of type: ComplexHalf"),
 )
+#: Of a half-precision input and a float32 result, which CUDA's softmax makes of it in one step.
+_SOFTMAX_GRADIENTS = ("_softmax_backward_data", "_log_softmax_backward_data")
 _empty: Any = torch.ops.aten.empty.memory_format._handle.redispatch_boxed
 
 
@@ -28,6 +30,9 @@ def run_again(
         if refusals.in_low_precision(operation.base):
             raise NotImplementedError(text.replace("_cpu", "_cuda")) from None
         return _in_single_precision(operation, host, kwargs)
+    if operation.base in _SOFTMAX_GRADIENTS and host[0].dtype is torch.float32 != host[-1]:
+        *given, low = host
+        return operation.call(CPU_KERNELS, *given, torch.float32).to(low)
     if "not resizable" in text and operation.outs and not fresh:
         for name in operation.outs:
             if isinstance(kwargs.get(name), torch.Tensor):
