@@ -134,15 +134,10 @@ def test_a_wrong_name_is_an_error(run, seed, strict):
         require({"RuntimeError", "ValueError"} & {*names}, f"a text that names no device is refused with {names[0]}")
 
 
-def test_a_tensor_can_be_made_there(run):
-    """On this machine, as it is, a tensor can be made on what is picked."""
+def test_this_accelerator_is_picked(run, device):
+    """On this machine, as it is, its accelerator is picked, and a tensor can be made there."""
     seen = run("pick_here")
-    kind_and_index(seen, "picked")
+    kind, _ = kind_and_index(seen, "picked")
+    require(kind == device.torch.partition(":")[0], "the accelerator of this machine is not picked")
     require(seen.get("made", "raised") is None, "no tensor can be made on the picked device")
     seen.tensor("made", "returned", what="a tensor made on the picked device", dtype="float32", shape=(3,))
-
-
-def test_this_accelerator_is_picked(run, device):
-    """On this machine, as it is, its accelerator is picked."""
-    kind, _ = kind_and_index(run("pick_here"), "picked")
-    require(kind == device.torch.partition(":")[0], "the accelerator of this machine is not picked")
