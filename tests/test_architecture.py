@@ -101,6 +101,7 @@ def test_nothing_but_the_command_prints() -> None:
         "from proctorch import Bank; Bank.load()",
         "from proctorch.cli import cli; cli.main(['list'], standalone_mode=False)",
         "from proctorch.cli import cli; cli.main(['show', 'DC1'], standalone_mode=False)",
+        "from proctorch.cli import cli; cli.main(['list', '--sets'], standalone_mode=False)",
         "from proctorch.cli import cli; cli.main(['schema'], standalone_mode=False)",
         "from proctorch.report.report import Report; import proctorch.report.html, proctorch.report.json",
         "import proctorch.judge.by_hand",
