@@ -92,18 +92,16 @@ def test_it_trains_on_another_device(run, shared_seed):
         require(told.get("requires_grad") is False, "the loss that is returned has a graph")
 
 
-def test_the_whole_step_is_on_the_device(run, shared_seed, device):
-    """On the accelerator, the forward pass, the loss and every gradient are there, and the model stays there."""
-    seen = run("train", **task(shared_seed))
+def test_each_batch_crosses_once(run, shared_seed, device):
+    """On the accelerator, the forward pass, the loss and every gradient are there, and the model stays there.
+
+    In each step the bytes of the images and of the labels arrive there, once, and nothing goes back.
+    """
+    given = task(shared_seed)
+    seen = run("train", **given)
     all_on(seen, device.torch)
     for step in range(len(seen.list("losses"))):
         seen.tensor("losses", step, what="the loss", device=device.torch)
-
-
-def test_each_batch_crosses_once(run, shared_seed, device):
-    """In each step the bytes of the images and of the labels arrive on the accelerator, once, and nothing goes back."""
-    given = task(shared_seed)
-    seen = run("train", **given)
     for step, batch in enumerate(given["batches"] * EPOCHS):
         trace = seen.trace(f"step {step}")
         which = "in the second epoch" if step >= len(given["batches"]) else "in a step"

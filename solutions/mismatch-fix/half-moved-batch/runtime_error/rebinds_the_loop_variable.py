@@ -1,5 +1,5 @@
 # The loop variable gets the moved tensor, and loses it at the next turn.
-# caught-by: test_it_trains, test_the_whole_step_is_on_the_device
+# caught-by: test_it_trains, test_each_batch_crosses_once
 import torch.nn.functional as F
 
 
