@@ -124,7 +124,9 @@ def test_the_digest_is_of_what_decides_grades(copy: Path) -> None:
     (copy / "graders" / "tiny" / "double-it" / "__pycache__").mkdir()
     (copy / "graders" / "tiny" / "double-it" / "__pycache__" / "scenarios.cpython-311.pyc").touch()
     (copy / "questions" / "sets").mkdir()
-    (copy / "questions" / "sets" / "first.yaml").touch()
+    (copy / "questions" / "sets" / "first.yaml").write_text(
+        "schema: 1\ntitle: First\npurpose: for the test\nquestions: [double-it]\nminutes: 3\npoints: 3.5\n"
+    )
     (copy / "templates").mkdir()
     (copy / "templates" / "style.css").touch()
     assert Bank.load(copy).digest == digest

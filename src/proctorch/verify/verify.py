@@ -27,7 +27,7 @@ from proctorch.verify.processes import share
 _ONLY = re.compile(r"^#\s*only:\s*(.+?)\s*$", re.MULTILINE)
 _CAUGHT_BY = re.compile(r"^#\s*caught-by:\s*(.+?)\s*$", re.MULTILINE)
 #: A hang is stopped after this time, whatever the question allows: that it is stopped is what is proven.
-_HANG_SECONDS = 1.0
+_HANG_SECONDS = 0.5
 #: The relative error of a value in bfloat16, which has 8 bits: half a unit in the last place, where that is smallest.
 _COARSE = 2.0**-9
 #: An error that everything notices that looks at values at all.
