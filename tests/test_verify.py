@@ -172,14 +172,6 @@ def test_a_tolerance_that_is_too_wide(bank: Path) -> None:
     assert problems(bank) == []
 
 
-def test_a_declaration_that_is_not_needed(bank: Path) -> None:
-    """`low_precision:` on a check that rejects bfloat16's numbers is found."""
-    question = bank / "questions/tiny/double-it.yaml"
-    said = "title: every element is doubled\n    low_precision: said for the test\n"
-    question.write_text(question.read_text().replace("title: every element is doubled\n", said))
-    assert problems(bank) == ["test_values says `low_precision:`, but rejects such numbers; remove the line"]
-
-
 def test_a_lax_grader_lets_junk_pass(bank: Path) -> None:
     """A grader whose checks demand nothing accepts junk, and is found by it."""
     lax = "def test_values(run): pass\ndef test_new_tensor(run): pass\ndef test_place(run): pass\n"

@@ -18,7 +18,13 @@ from proctorch.errors import BankError, Diagnostic
 
 #: A row of proof.md: the question's id and its kill rate.
 _PROVEN = re.compile(r"^\| ([a-z0-9-]+) \|.*\| ([0-9.]+%) \| `[0-9a-f]+` \|$", re.MULTILINE)
-_NEEDS = {Need.ANY: "any device", Need.SECOND: "a second device", Need.BUDGET: "a memory budget"}
+#: What each is called on the page, the least first.
+_NEEDS = {
+    Need.ANY: "any device",
+    Need.SECOND: "a second device",
+    Need.TWO: "two accelerators",
+    Need.BUDGET: "a memory budget",
+}
 _HEAD = """\
 # The questions
 
@@ -109,8 +115,8 @@ def _question_table(bank: Bank, rates: dict[str, str]) -> Iterator[str]:
 
 
 def _needed(question: Question) -> str:
-    """The most that a check needs, and whether some do with less."""
-    needs = [check.device for check in question.checks]
+    """The most that it needs, and whether some checks do with less."""
+    needs = [question.device, *(check.device for check in question.checks)]
     most = max(needs, key=[*_NEEDS].index)
     return _NEEDS[most] + (", in part" if set(needs) != {most} else "")
 

@@ -193,9 +193,6 @@ def _coarse(findings: list[Finding]) -> Iterator[Unproven]:
                 " tolerance tighter, or say with `low_precision:`, beside its title, why such numbers are right"
             )
             yield Unproven(question, check.test, problem)
-        if looked and not passed and check.low_precision:
-            problem = f"{check.test} says `low_precision:`, but rejects such numbers; remove the line"
-            yield Unproven(question, check.test, problem)
 
 
 def _outcomes(grade: Grade) -> dict[str, Outcome]:
