@@ -587,6 +587,18 @@ def test_another_seed_changes_all(root: Path, grades: dict[str, Grade]) -> None:
     assert set(seeds(first)).isdisjoint(seeds(grades["seeds"]))
 
 
+@pytest.mark.parametrize(
+    ("source", "imported"),
+    [("torch.optim.SGD", "True"), ("from torch.utils.checkpoint import checkpoint", "True"), ("import torch", "False")],
+)
+def test_a_late_import_is_made_once_for_all_jobs(tmp_path: Path, source: str, imported: str) -> None:
+    """What optimizers and checkpoints import at their first use is there before the jobs, if a source names one."""
+    job = build(tmp_path, "seeds")["seeds"]
+    text = f"# {source}\nimport sys\nprint('torch._dynamo' in sys.modules)\n{RIGHT}"
+    [grade] = Grading(Plan(Bank.load(TINY), (replace(job, submission=Submission("late.py", text.encode())),))).run()
+    assert grade.stdout.text.splitlines()[0] == imported
+
+
 # -------------------------------------------------------------------------------------------- a command is stopped
 
 

@@ -59,6 +59,7 @@ def right(seen, given, device, masks=None):
     output, gradients = loop(given, masks)
     close(seen.tensor("output", device=device, what="the output"), output, "the output", **tolerance)
     told = seen.list("gradients")
+    require(len(told) >= len(gradients) - 1, "gradients of parameters are missing")
     for at, expected in zip(range(len(told)), gradients, strict=False):
         name = "the gradient of x" if at == len(gradients) - 1 else "the gradient of a parameter"
         require(told[at] is not None, f"{name} is missing", detail=f"of number {at}")
@@ -91,8 +92,9 @@ def test_the_same_random_numbers(run, shared_seed, device):
     given = task(shared_seed, device, fits=False)
     seen = run("train", **given, leaf=False, dropout=0.5)
     shape = tuple(given["x"].shape)
+    dtype = str(dtype_on(device)).removeprefix("torch.")
     masks = [
-        seen.tensor("masks", at, what="a mask of the forward pass", shape=shape).double()
+        seen.tensor("masks", at, what="a mask of the forward pass", shape=shape, dtype=dtype).double()
         for at in range(len(given["layers"]))
     ]
     right(seen, given, device, masks)
@@ -123,7 +125,7 @@ def test_it_stays_within_the_budget(run, device, count, times, room):
     require(all(seen.list("trained")), "a block has no gradient")
     peak = seen.trace().peak.get(device.torch, 0)
     require(
-        peak <= budget + 2 * BETWEEN,
+        BETWEEN + peak <= budget + 3 * BETWEEN,  # x was there before
         f"{count} blocks keep more than the budget at some time",
         detail=f"{peak / BETWEEN:.1f} tensors, with a budget of {budget / BETWEEN:.1f}",
     )
