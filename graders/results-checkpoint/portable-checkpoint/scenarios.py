@@ -116,6 +116,7 @@ _FAULTS = {
     "a parameter is too many": lambda content: content["model"].update({"3.weight": torch.ones(1)}),
     "the optimizer is missing": lambda content: content.pop("optimizer"),
     "the model is missing": lambda content: content.pop("model"),
+    "the step is missing": lambda content: content.pop("step"),
     "the file is cut off": lambda _: None,
     "there is no file": lambda _: None,
 }

@@ -168,6 +168,7 @@ def test_a_booby_trap_is_refused(run, seed):
         "a parameter is too many",
         "the optimizer is missing",
         "the model is missing",
+        "the step is missing",
     ],
 )
 def test_an_incomplete_file_is_an_error(run, shared_seed, fault):

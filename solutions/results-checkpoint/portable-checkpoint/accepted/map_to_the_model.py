@@ -3,13 +3,12 @@ import torch
 
 
 def save_ckpt(path, model, optimizer, step):
-    torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step}, path)
+    content = {name: part.state_dict() for name, part in (("model", model), ("optimizer", optimizer))}
+    torch.save(content | {"step": step}, path)
 
 
 def load_ckpt(path, model, optimizer):
-    device = next(model.parameters()).device
-    content = torch.load(path, map_location=device)
-    step = content["step"]
-    model.load_state_dict(content["model"], strict=True)
-    optimizer.load_state_dict(content["optimizer"])
-    return step
+    content = torch.load(path, map_location=next(model.parameters()).device)
+    for name, part in (("model", model), ("optimizer", optimizer)):
+        part.load_state_dict(content[name])
+    return content["step"]
