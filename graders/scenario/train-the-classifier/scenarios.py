@@ -38,7 +38,7 @@ def fit_in_vain(candidate, device, probe, *, rooms, error, **given):
 
 
 def fit_large(candidate, device, probe, *, rows, batches, kept):
-    """Images of 1 MiB each, in a model that saves so many bytes for each row until its backward pass."""
+    """Images of 4 MiB each, in a model that saves so many bytes for each row until its backward pass."""
     model = nn.Sequential(_Means(), _Linear(4, 3), _Large(kept), _Linear(3, 2))
     train = _Loader(_images(rows) for _ in range(batches))
     val = _Loader(_images(2) for _ in range(2))
@@ -82,7 +82,7 @@ class _Loader:
 
 def _images(rows):
     """Little memory, until they are copied."""
-    return torch.ones(1).expand(rows, 4, 256, 256), torch.arange(rows) % 2
+    return torch.ones(1).expand(rows, 4, 512, 512), torch.arange(rows) % 2
 
 
 class _Enough(BaseException):

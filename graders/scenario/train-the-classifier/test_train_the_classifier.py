@@ -285,8 +285,8 @@ def test_few_trips_back(run, shared_seed, device):
 
 
 def test_it_fits_in_the_budget(run):
-    """Four batches of 6 MiB, whose rows need 2 MiB more each, are trained on in 16 MiB."""
-    seen = run("fit_large", rows=6, batches=4, kept=2 * MIB)
+    """Four batches of six rows of 4 MiB, which need 8 MiB more each, are trained on in 64 MiB."""
+    seen = run("fit_large", rows=6, batches=4, kept=8 * MIB)
     names = seen.list("raised") if seen.get("raised") is not None else []
     require("OutOfMemoryError" not in names, "the accelerator runs out of memory, though three rows at once would fit")
     require(not names, "a training on large images raises", detail=f"{seen.get('message')}")
