@@ -19,6 +19,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+import torch
 
 from proctorch.bank.bank import Bank
 from proctorch.bank.question import Check, Limits, Need
@@ -283,6 +284,15 @@ CASES = {
                 return "spoilt"
             """
         ),
+    ),
+    "threads": Case(
+        """
+        import torch
+
+        def test_a():
+            assert torch.get_num_threads() == 1
+        """,
+        asked("test_a"),
     ),
     "seeds": Case(
         """
@@ -585,6 +595,19 @@ def test_another_seed_changes_all(root: Path, grades: dict[str, Grade]) -> None:
     [second] = Grading(plan, seed=drawn.seed).run()
     assert seeds(first) == seeds(second)
     assert set(seeds(first)).isdisjoint(seeds(grades["seeds"]))
+
+
+def test_checks_compute_in_one_thread(root: Path) -> None:
+    """While checks are made torch has one thread, on a machine of any size, and afterwards as many as before."""
+    job = build(root / "threads", "threads")["threads"]
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        [grade] = Grading(Plan(Bank.load(TINY), (job,))).run()
+        assert outcomes(grade) == [PASSED]
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
 
 
 # -------------------------------------------------------------------------------------------- a command is stopped
