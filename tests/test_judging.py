@@ -19,6 +19,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+import torch
 
 from proctorch.bank.bank import Bank
 from proctorch.bank.question import Check, Limits, Need
@@ -283,6 +284,15 @@ CASES = {
                 return "spoilt"
             """
         ),
+    ),
+    "threads": Case(
+        """
+        import torch
+
+        def test_a():
+            assert torch.get_num_threads() == 1
+        """,
+        asked("test_a"),
     ),
     "seeds": Case(
         """
@@ -597,6 +607,19 @@ def test_a_late_import_is_made_once_for_all_jobs(tmp_path: Path, source: str, im
     text = f"# {source}\nimport sys\nprint('torch._dynamo' in sys.modules)\n{RIGHT}"
     [grade] = Grading(Plan(Bank.load(TINY), (replace(job, submission=Submission("late.py", text.encode())),))).run()
     assert grade.stdout.text.splitlines()[0] == imported
+
+
+def test_checks_compute_in_one_thread(root: Path) -> None:
+    """While checks are made torch has one thread, on a machine of any size, and afterwards as many as before."""
+    job = build(root / "threads", "threads")["threads"]
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        [grade] = Grading(Plan(Bank.load(TINY), (job,))).run()
+        assert outcomes(grade) == [PASSED]
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
 
 
 # -------------------------------------------------------------------------------------------- a command is stopped

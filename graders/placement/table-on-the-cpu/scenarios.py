@@ -25,19 +25,31 @@ def train(candidate, device, _probe, *, weights, batches, last, rate, momentum):
     return {"outputs": outputs, "weights": [None if each is None else each.detach() for each in trained]}
 
 
-def move(candidate, _device, probe, *, weights, ids, larger):
+def move(candidate, _device, probe, *, weights, ids):
     """The model is moved to the meta device: a second device that every machine has, whose tensors have no values."""
     table, body = _parts(weights)
+    model, weight = candidate.HybridModel(table, body), table.weight
+    model.to(torch.device("meta"))
+    same = weight is table.weight and any(each is weight for each in model.parameters())
+    return _moved(probe, model, weight, weights, body, ids) | {"same": same}
+
+
+def move_with_another(candidate, _device, probe, *, weights, ids):
+    """A larger module is moved that has the model in it, with a body of one parameter."""
+    table, body = _parts(weights)[0], nn.Linear(weights[0].shape[1], 2, bias=False)
     model = candidate.HybridModel(table, body)
-    outer = nn.Sequential(model, nn.Tanh()) if larger else model
-    weight, before = table.weight, table.weight.detach().clone()
-    outer.to(torch.device("meta"))
+    nn.ModuleDict({"ranker": model, "other": nn.Linear(2, 2)}).to(torch.device("meta"))
+    weight = _like(model, table.weight)
+    return _moved(probe, model, table.weight if weight is None else weight, weights, body, ids)
+
+
+def _moved(probe, model, weight, weights, body, ids):
+    values = weight.device.type == "cpu" and torch.equal(weight.detach(), weights[0])
     return {
-        "result": probe.describe(outer(ids)),
-        "there": weight is table.weight and any(each is weight for each in outer.parameters()),
         "device": str(weight.device),
-        "same_values": weight.device == before.device and torch.equal(weight.detach(), before),
+        "same_values": values,
         "body": [str(each.device) for each in body.parameters()],
+        "result": probe.describe(model(ids)),
     }
 
 
@@ -64,12 +76,13 @@ def save_and_load(candidate, device, _probe, *, first, second, ids):
     copy = nn.ModuleDict({"ranker": candidate.HybridModel(*other).to(device)})
     told = copy.load_state_dict(outer.state_dict())
     parts = [table.weight, *body.parameters()]
-    counts = [sum(each is mine for mine in whole.parameters()) for whole in (outer, outer["ranker"]) for each in parts]
+    shapes = [[each.shape for each in whole.parameters()] for whole in (outer, outer["ranker"])]
+    loaded = [_like(copy, other[0].weight), *other[1].parameters()]
     return {
         "unexpected": [*told.missing_keys, *told.unexpected_keys],
-        "counts": counts,
-        "all": sum(1 for _ in outer.parameters()),
-        "loaded": [other[0].weight.detach(), *(each.detach() for each in other[1].parameters())],
+        "counts": [of_one.count(each.shape) for of_one in shapes for each in parts],
+        "all": sum(map(len, shapes)),
+        "loaded": [None if each is None else each.detach() for each in loaded],
         "output": copy["ranker"](ids).detach(),
     }
 
@@ -103,7 +116,6 @@ def large(candidate, device, probe):
         told = probe.attempt(step)
     return {
         "raised": told.get("raised"),
-        "trained": bool((table.weight.detach()[ids] != 0).any()),
         "body": [str(each.device) for each in body.parameters()],
     }
 

@@ -7,7 +7,7 @@ class OnTheHost(nn.Module):
         super().__init__()
         self.inner = inner
 
-    def _apply(self, fn, recurse=True):
+    def _apply(self, *args, **kwargs):
         return self
 
     def forward(self, ids):
@@ -25,4 +25,4 @@ class HybridModel(nn.Module):
         return next(self.body.parameters()).device
 
     def forward(self, ids):
-        return self.body(self.lookup(ids).to(self.device, non_blocking=True))
+        return self.body(self.lookup(ids).to(self.device))

@@ -6,15 +6,13 @@ from torch import nn
 class Rows(torch.autograd.Function):
     @staticmethod
     def forward(ctx, weight, ids, device):
-        ctx.save_for_backward(ids)
-        ctx.shape = weight.shape
+        ctx.ids, ctx.shape = ids, weight.shape
         return weight[ids].to(device)
 
     @staticmethod
     def backward(ctx, grad):
-        (ids,) = ctx.saved_tensors
         total = grad.new_zeros(ctx.shape, device="cpu")
-        return total.index_put_((ids,), grad.cpu(), accumulate=True), None, None
+        return total.index_put_((ctx.ids,), grad.cpu(), accumulate=True), None, None
 
 
 class HybridModel(nn.Module):
@@ -23,8 +21,8 @@ class HybridModel(nn.Module):
         self.weight = table.weight
         self.body = body
 
-    def _apply(self, fn, recurse=True):
-        self.body._apply(fn, recurse)
+    def _apply(self, *args, **kwargs):
+        self.body._apply(*args, **kwargs)
         return self
 
     def forward(self, ids):

@@ -7,8 +7,8 @@ class HybridModel(nn.Module):
         super().__init__()
         self.parts = nn.ModuleList([table, body])
 
-    def _apply(self, fn, recurse=True):
-        self.parts[1]._apply(fn)
+    def _apply(self, *args, **kwargs):
+        self.parts[1]._apply(*args, **kwargs)
         return self
 
     def forward(self, ids):

@@ -9,8 +9,8 @@ class HybridModel(nn.Module):
         self.table = table
         self.body = body
 
-    def _apply(self, fn, recurse=True):
-        self.body._apply(fn, recurse)
+    def _apply(self, *args, **kwargs):
+        self.body._apply(*args, **kwargs)
         return self
 
     def forward(self, ids):
