@@ -12,8 +12,8 @@ from proctorch import markup
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-#: Columns of a listing after which a line goes on in the next one, behind a mark.
-COLUMNS = 92
+#: After so many columns a line of a listing goes on in the next one, behind a mark.
+_COLUMNS = 100
 #: A word of inline code that is longer may be broken after one of these signs.
 _LONG_WORD, _BREAK_AFTER = 20, "._/,=([{"
 _ZERO_WIDTH_SPACE = "\u200b"
@@ -58,9 +58,12 @@ def text(value: object) -> Typst:
     return Typst(f"#{string(value)};")
 
 
-def typst_markdown(source: str, heading: int = 3) -> Typst:
-    """Markdown as Typst blocks. Its headings start at level `heading`. MarkdownError for what print has no form for."""
-    return Typst("".join(_blocks(markup.markdown_tokens(source), heading)))
+def typst_markdown(source: str, columns: int = _COLUMNS, heading: int = 3) -> Typst:
+    """Markdown as Typst blocks. Its headings start at level `heading`, its listings have so many `columns`.
+
+    MarkdownError for what print has no form for.
+    """
+    return Typst("".join(_blocks(markup.markdown_tokens(source), heading, columns)))
 
 
 def typst_inline(source: str) -> Typst:
@@ -68,11 +71,11 @@ def typst_inline(source: str) -> Typst:
     return Typst("".join(_inline(markup.inline_tokens(source))))
 
 
-def typst_listing(source: str, language: str = "python", first: int = 1) -> Typst:
-    """Code with numbered lines from `first` on. What is longer than a line goes on in the next one, behind a mark."""
+def typst_listing(source: str, columns: int = _COLUMNS, language: str = "python") -> Typst:
+    """Code with numbered lines. What is longer than `columns` goes on in the next line, behind a mark."""
     rows = []
-    for number, line in enumerate(markup.coloured_tokens(source, language), first):
-        for at, piece in enumerate(_folded(line)):
+    for number, line in enumerate(markup.coloured_tokens(source, language), 1):
+        for at, piece in enumerate(_folded(line, columns)):
             shown = "".join(map(_coloured, piece))
             rows.append(f"({number if at == 0 else 'none'}, [{shown}]),")
     return Typst(f"#listing(({''.join(rows)}))\n\n")
@@ -90,24 +93,24 @@ def _coloured(token: tuple[str, str]) -> str:
     return f"#{colour}({string(shown)});" if colour else text(shown)
 
 
-def _folded(line: Sequence[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    """The tokens of a line in pieces of at most COLUMNS characters."""
+def _folded(line: Sequence[tuple[str, str]], columns: int) -> Iterator[list[tuple[str, str]]]:
+    """The tokens of a line in pieces of at most so many columns."""
     piece: list[tuple[str, str]] = []
-    room = COLUMNS
+    room = columns
     for kind, shown in line:
         rest = shown
         while len(rest) > room:
             piece.append((kind, rest[:room]))
             rest = rest[room:]
             yield piece
-            piece, room = [], COLUMNS - 2
+            piece, room = [], columns
         if rest:
             piece.append((kind, rest))
             room -= len(rest)
     yield piece
 
 
-def _blocks(tokens: Sequence["Token"], heading: int) -> Iterator[str]:
+def _blocks(tokens: Sequence["Token"], heading: int, columns: int) -> Iterator[str]:
     for token in tokens:
         match token.type:
             case "inline":
@@ -133,7 +136,7 @@ def _blocks(tokens: Sequence["Token"], heading: int) -> Iterator[str]:
             case "list_item_close" | "th_close" | "td_close":
                 yield "],"
             case "fence" | "code_block":
-                yield typst_listing(token.content, token.info.split(" ")[0])
+                yield typst_listing(token.content, columns, token.info.split(" ")[0])
             case "hr":
                 yield "#rule()\n\n"
             case "table_open":

@@ -1,12 +1,16 @@
 """How sheets look and what they say beside the questions: options, over a team's `proctorch.yaml`, over the defaults."""
 
+import dataclasses
 import datetime
 import enum
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
+from proctorch.bank.text import nearest
 from proctorch.errors import UsageError
 from proctorch.sheet.words import CATALOGUE, date_in_words
 
@@ -89,28 +93,144 @@ class Settings:
         return self.rooms.get(question_id, self.room)
 
 
-def parse_room(written: str) -> Room:
-    """`lines`, `grid:8cm`, `none`, … as a Room; UsageError for anything else."""
+class SettingError(UsageError):
+    """A setting cannot be what it was given as. `name` is the setting."""
+
+    def __init__(self, name: str, told: str) -> None:
+        super().__init__(f"{name}: {told}")
+        self.name = name
+        self.told = told
+
+
+def changed(settings: Settings, given: Mapping[str, object], folder: Path) -> Settings:
+    """`settings` with what is `given` by name, as text, numbers, true or false, or a list; None changes nothing.
+
+    Paths are relative to `folder`. SettingError for a name or a value that cannot be.
+    """
+    values: dict[str, Any] = {}
+    # The date is written in the language, which may be given beside it.
+    for name, value in sorted(given.items(), key=lambda pair: pair[0] == "date"):
+        if value is None:
+            continue
+        if name not in _READERS:
+            raise SettingError(name, f"is no setting{nearest(name, _READERS)}")
+        try:
+            values |= _READERS[name](value, {"language": settings.language, "rooms": settings.rooms} | values, folder)
+        except ValueError as error:
+            raise SettingError(name, str(error)) from None
+    return dataclasses.replace(settings, **values)
+
+
+_Known = Mapping[str, Any]
+
+
+def _text(name: str) -> "_Reader":
+    def read(value: object, _known: _Known, _folder: Path) -> dict[str, object]:
+        if not isinstance(value, str):
+            raise ValueError("is not a text; put it in quotes")
+        return {name: value.strip()}
+
+    return read
+
+
+def _choice(name: str, kinds: type[enum.Enum]) -> "_Reader":
+    def read(value: object, _known: _Known, _folder: Path) -> dict[str, object]:
+        known = [each.value for each in kinds]
+        if value not in known:
+            raise ValueError(f"`{value}` is not one of {', '.join(known)}")
+        return {name: kinds(value)}
+
+    return read
+
+
+def _flag(name: str) -> "_Reader":
+    def read(value: object, _known: _Known, _folder: Path) -> dict[str, object]:
+        if not isinstance(value, bool):
+            raise ValueError("is neither true nor false")
+        return {name: value}
+
+    return read
+
+
+def _logo(value: object, _known: _Known, folder: Path) -> dict[str, object]:
+    return {"logo": folder / str(value)}
+
+
+def _date(value: object, known: _Known, _folder: Path) -> dict[str, object]:
+    try:
+        # The day of this machine's clock is what a reader of the sheet calls today.
+        day = datetime.datetime.now().astimezone().date() if value == "today" else datetime.date.fromisoformat(str(value))
+    except ValueError:
+        raise ValueError(f"`{value}` is no day; write it as 2026-11-30 (in quotes in YAML), or today") from None
+    return {"date": date_in_words(day, known["language"])}
+
+
+def _accent(value: object, _known: _Known, _folder: Path) -> dict[str, object]:
+    if not _COLOUR.fullmatch(str(value)):
+        raise ValueError(f"`{value}` is no colour; write # and six hexadecimal digits, such as #1f5f8b")
+    return {"accent": str(value).lower()}
+
+
+def _language(value: object, _known: _Known, _folder: Path) -> dict[str, object]:
+    if value not in CATALOGUE:
+        raise ValueError(f"`{value}` is not one of {', '.join(CATALOGUE)}")
+    return {"language": value}
+
+
+def _font_size(value: object, _known: _Known, _folder: Path) -> dict[str, object]:
+    size = float(value) if isinstance(value, int | float | Decimal) and not isinstance(value, bool) else 0.0
+    if not 6 <= size <= 36:
+        raise ValueError(f"`{value}` is not 6 to 36 points")
+    return {"font_size": size}
+
+
+def _fields(value: object, _known: _Known, _folder: Path) -> dict[str, object]:
+    names = list(value) if isinstance(value, list | tuple) else [value]
+    if wrong := [each for each in names if each not in (*FIELDS, "none")]:
+        raise ValueError(f"`{wrong[0]}` is not one of {', '.join(FIELDS)}, none")
+    return {"fields": tuple(each for each in dict.fromkeys(names) if each != "none")}
+
+
+def _space(value: object, known: _Known, _folder: Path) -> dict[str, object]:
+    """`grid:8cm` for all questions, `half-moved-batch=none` for one; several are a list."""
+    found: dict[str, object] = {}
+    rooms = dict(known["rooms"])
+    for each in value if isinstance(value, list | tuple) else [value]:
+        name, equals, written = str(each).rpartition("=")
+        room = _room(written)
+        if equals:
+            rooms[name] = room
+        else:
+            found["room"] = room
+    return found | {"rooms": rooms}
+
+
+def _room(written: str) -> Room:
     found = _ROOM.fullmatch(written.strip())
     if not found:
-        raise UsageError(f"space `{written}`: write lines, grid, blank or none, with a height if you like, such as grid:8cm")
+        raise ValueError(f"`{written}`: write lines, grid, blank or none, with a height if you like, such as grid:8cm")
     height = float(found[2]) * _MILLIMETRES[found[3]] if found[2] else Room().millimetres
     if not 5 <= height <= 1000:
-        raise UsageError(f"space `{written}`: a height is 5 mm to 1000 mm")
+        raise ValueError(f"`{written}`: a height is 5 mm to 1000 mm")
     return Room(Space(found[1]), height)
 
 
-def parse_colour(written: str) -> str:
-    """`#rrggbb`, or UsageError."""
-    if not _COLOUR.fullmatch(written):
-        raise UsageError(f"accent `{written}`: write a colour as # and six hexadecimal digits, such as #1f5f8b")
-    return written.lower()
-
-
-def parse_date(written: str, language: str) -> str:
-    """An ISO date, or `today`, in the words of the language; UsageError for anything else."""
-    try:
-        day = datetime.date.today() if written == "today" else datetime.date.fromisoformat(written)  # noqa: DTZ011 - the day here
-    except ValueError:
-        raise UsageError(f"date `{written}`: write it as 2026-11-30, or today") from None
-    return date_in_words(day, language)
+_Reader = Callable[[object, _Known, Path], dict[str, object]]
+_READERS: dict[str, _Reader] = {
+    "title": _text("title"),
+    "organisation": _text("organisation"),
+    "logo": _logo,
+    "date": _date,
+    "accent": _accent,
+    "language": _language,
+    "paper": _choice("paper", Paper),
+    "layout": _choice("layout", Layout),
+    "space": _space,
+    "font_size": _font_size,
+    "large_print": _flag("large_print"),
+    "dyslexia": _flag("dyslexia"),
+    "fields": _fields,
+    "instructions": _text("instructions"),
+}
+#: The names of all settings, as `proctorch.yaml` has them.
+NAMES = tuple(_READERS)

@@ -51,6 +51,8 @@ CATALOGUE: Mapping[str, Mapping[str, str]] = {
         "from_minute": "from minute",
         "to_minute": "to",
         "score": "Score",
+        "copy_code": "Copy",
+        "copied": "Copied",
         "prefer": "Answers are Python code. Nothing needs to be remembered by heart: documentation may be asked for.",
     },
     "de": {
@@ -99,6 +101,8 @@ CATALOGUE: Mapping[str, Mapping[str, str]] = {
         "from_minute": "ab Minute",
         "to_minute": "bis",
         "score": "Wertung",
+        "copy_code": "Kopieren",
+        "copied": "Kopiert",
         "prefer": "Antworten sind Python-Code. Nichts muss auswendig gewusst werden: Nach der Dokumentation darf gefragt werden.",
     },
     "zh": {
@@ -147,6 +151,8 @@ CATALOGUE: Mapping[str, Mapping[str, str]] = {
         "from_minute": "起始分钟",
         "to_minute": "至",
         "score": "得分",
+        "copy_code": "复制",
+        "copied": "已复制",
         "prefer": "用 Python 代码作答。不要求背诵，可以询问文档内容。",
     },
 }
