@@ -158,7 +158,10 @@ def _columns(tokens: Sequence["Token"], table: "Token") -> str:
     start = next(at for at, token in enumerate(tokens) if token is table)
     end = next(at for at, token in enumerate(tokens) if at > start and token.type == "thead_close")
     styles = [str(token.attrs.get("style", "")) for token in tokens[start:end] if token.type == "th_open"]
-    sides = [style.removeprefix("text-align:").replace("left", "start").replace("right", "end") or "start" for style in styles]
+    sides = [
+        style.removeprefix("text-align:").replace("left", "start").replace("right", "end") or "start"
+        for style in styles
+    ]
     return f"({', '.join(sides)},)"
 
 

@@ -14,4 +14,6 @@ def render(sheet: Sheet, filled: Mapping[str, str] | None = None, *, templates: 
     """The page. `filled` is what stands in the candidate's fields already, by their names."""
     logo = read_logo(sheet.settings.logo)
     inline = f"data:{logo.media_type};base64,{base64.b64encode(logo.content).decode()}" if logo else ""
-    return templating.render("sheet.html.j2", values(sheet) | {"logo": inline, "filled": filled or {}}, folder=templates)
+    return templating.render(
+        "sheet.html.j2", values(sheet) | {"logo": inline, "filled": filled or {}}, folder=templates
+    )

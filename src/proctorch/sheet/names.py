@@ -27,7 +27,9 @@ def read_names(path: Path) -> list[Mapping[str, str]]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise UsageError(f"{path}:{line}:1: byte 0x{content[error.start]:02x} is not UTF-8; save the file as UTF-8") from None
+        raise UsageError(
+            f"{path}:{line}:1: byte 0x{content[error.start]:02x} is not UTF-8; save the file as UTF-8"
+        ) from None
     first = text.partition("\n")[0]
     comma = max(",;\t", key=first.count)
     try:
@@ -36,7 +38,9 @@ def read_names(path: Path) -> list[Mapping[str, str]]:
         raise UsageError(f"{path}: is no CSV file: {error}") from None
     head = [each.strip().lower() for each in rows[0]] if rows else []
     if "name" not in head:
-        raise UsageError(f"{path}:1:1: there is no column `name`{nearest('name', head)}; the first row names the columns")
+        raise UsageError(
+            f"{path}:1:1: there is no column `name`{nearest('name', head)}; the first row names the columns"
+        )
     people: list[Mapping[str, str]] = []
     for number, row in enumerate(rows[1:], 2):
         if not any(each.strip() for each in row):

@@ -159,7 +159,9 @@ def _logo(value: object, _known: _Known, folder: Path) -> dict[str, object]:
 def _date(value: object, known: _Known, _folder: Path) -> dict[str, object]:
     try:
         # The day of this machine's clock is what a reader of the sheet calls today.
-        day = datetime.datetime.now().astimezone().date() if value == "today" else datetime.date.fromisoformat(str(value))
+        day = (
+            datetime.datetime.now().astimezone().date() if value == "today" else datetime.date.fromisoformat(str(value))
+        )
     except ValueError:
         raise ValueError(f"`{value}` is no day; write it as 2026-11-30 (in quotes in YAML), or today") from None
     return {"date": date_in_words(day, known["language"])}

@@ -59,7 +59,9 @@ class Sheet:
     form: str
 
     @classmethod
-    def make(cls, bank: Bank, questions: Sequence[Question], edition: Edition, settings: Settings, title: str) -> "Sheet":
+    def make(
+        cls, bank: Bank, questions: Sequence[Question], edition: Edition, settings: Settings, title: str
+    ) -> "Sheet":
         """A sheet of the questions in their order. UsageError if there are none."""
         if not questions:
             raise UsageError("no question is left for the sheet")
