@@ -18,9 +18,9 @@ import pytest
 
 import proctorch.report.report as model
 from proctorch.errors import ProctorchError, UsageError
+from proctorch.files import replace_file
 from proctorch.judge.grade import CheckResult, FlagKind, Outcome, Output, Verdict
 from proctorch.report.json import parse, render, report_schema
-from proctorch.files import replace_file
 from proctorch.report.report import Audience, Report, show_percent
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -126,10 +126,7 @@ def python_lines(source: str) -> list[Markup]:
     """
     source = _plain(source)
     lines = source.split("\n")
-    if _is_short(source, lines):
-        lines = _coloured(lines)
-    else:
-        lines = [str(escape(line)) for line in lines]
+    lines = _coloured(lines) if _is_short(source, lines) else [str(escape(line)) for line in lines]
     return [Markup(_HIDDEN.sub(_sign, line)) for line in lines]  # noqa: S704 - both roads escape
 
 

@@ -1,7 +1,7 @@
 """Text as Typst source: plain text, Markdown and listings. Nothing in a text is ever read as Typst.
 
-Text goes into Typst's string literals alone, in which only the backslash and the quote mean something. The functions that
-the source calls (`code`, `listing`, `markdown-table`, `kw` and its like) are defined by `sheet.typ.j2`.
+Text goes into Typst's string literals alone, in which only the backslash and the quote mean something. The functions
+that the source calls (`code`, `listing`, `markdown-table`, `kw` and its like) are defined by `sheet.typ.j2`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -110,47 +110,64 @@ def _folded(line: Sequence[tuple[str, str]], columns: int) -> Iterator[list[tupl
     yield piece
 
 
+#: What stands for a token that says nothing more.
+_FIXED = {
+    "paragraph_open": "",
+    "heading_close": "]\n\n",
+    "blockquote_open": "#quote(block: true)[",
+    "blockquote_close": "]\n\n",
+    "bullet_list_open": "#list(",
+    "bullet_list_close": ")\n\n",
+    "ordered_list_close": ")\n\n",
+    "list_item_open": "[",
+    "list_item_close": "],",
+    "hr": "#rule()\n\n",
+    "table_close": ")\n\n",
+    "thead_open": "table.header(",
+    "thead_close": "),",
+    "tbody_open": "",
+    "tbody_close": "",
+    "tr_open": "",
+    "tr_close": "",
+    "th_open": "[",
+    "th_close": "],",
+    "td_open": "[",
+    "td_close": "],",
+    "softbreak": " ",
+    "hardbreak": "#linebreak();",
+    "strong_open": "#strong[",
+    "strong_close": "];",
+    "em_open": "#emph[",
+    "em_close": "];",
+    "link_close": "];",
+}
+
+
 def _blocks(tokens: Sequence["Token"], heading: int, columns: int) -> Iterator[str]:
     for token in tokens:
         match token.type:
             case "inline":
                 yield from _inline(token.children or [])
-            case "paragraph_open":
-                pass
             case "paragraph_close":
                 yield " " if token.hidden else "\n\n"
             case "heading_open":
-                yield f"#heading(level: {int(token.tag[1:]) + heading - 1}, outlined: false, bookmarked: false)["
-            case "heading_close" | "blockquote_close":
-                yield "]\n\n"
-            case "blockquote_open":
-                yield "#quote(block: true)["
-            case "bullet_list_open":
-                yield "#list("
+                level = int(token.tag[1:]) + heading - 1
+                yield f"#heading(level: {level}, outlined: false, bookmarked: false)["
             case "ordered_list_open":
                 yield f"#enum(start: {token.attrs.get('start', 1)}, "
-            case "bullet_list_close" | "ordered_list_close":
-                yield ")\n\n"
-            case "list_item_open" | "th_open" | "td_open":
-                yield "["
-            case "list_item_close" | "th_close" | "td_close":
-                yield "],"
             case "fence" | "code_block":
                 yield typst_listing(token.content, columns, token.info.split(" ")[0])
-            case "hr":
-                yield "#rule()\n\n"
             case "table_open":
                 yield f"#markdown-table({_columns(tokens, token)}, "
-            case "table_close":
-                yield ")\n\n"
-            case "thead_open":
-                yield "table.header("
-            case "thead_close":
-                yield "),"
-            case "tr_open" | "tr_close" | "tbody_open" | "tbody_close":
-                pass
-            case other:
-                raise MarkdownError(token.map[0] + 1 if token.map else 1, f"a sheet cannot show Markdown's {other}")
+            case _:
+                yield _fixed(token)
+
+
+def _fixed(token: "Token") -> str:
+    if token.type not in _FIXED:
+        line = token.map[0] + 1 if token.map else 1
+        raise MarkdownError(line, f"a sheet cannot show what Markdown calls {token.type}")
+    return _FIXED[token.type]
 
 
 def _columns(tokens: Sequence["Token"], table: "Token") -> str:
@@ -172,20 +189,10 @@ def _inline(tokens: Sequence["Token"]) -> Iterator[str]:
                 yield text(token.content) if token.content else ""
             case "code_inline":
                 yield f"#code({_literal(_breakable(token.content))});"
-            case "softbreak":
-                yield " "
-            case "hardbreak":
-                yield "#linebreak();"
-            case "strong_open":
-                yield "#strong["
-            case "em_open":
-                yield "#emph["
             case "link_open":
                 yield f"#link({string(token.attrs.get('href', ''))})["
-            case "strong_close" | "em_close" | "link_close":
-                yield "];"
-            case other:
-                raise MarkdownError(1, f"a sheet cannot show Markdown's {other}")
+            case _:
+                yield _fixed(token)
 
 
 def _breakable(code: str) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from proctorch.bank import yaml_nodes
-from proctorch.bank.text import nearest, shortened
+from proctorch.bank.text import Fault, nearest, shortened
 from proctorch.bank.yaml_nodes import Document
 from proctorch.errors import BankError, Diagnostic
 
@@ -36,7 +36,7 @@ def read_team(root: Path) -> Team:
         document = yaml_nodes.read(path.read_bytes())
     except OSError as error:
         raise BankError([Diagnostic(str(path), 1, 1, f"cannot be read: {error.strerror}")]) from None
-    if isinstance(document, yaml_nodes.Fault):
+    if isinstance(document, Fault):
         raise BankError([Diagnostic(str(path), *document)])
     faults = [Diagnostic(str(path), *each) for each in document.faults]
     data = document.data

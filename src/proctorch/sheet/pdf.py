@@ -52,10 +52,7 @@ def render(
     """
     with tempfile.TemporaryDirectory(prefix="proctorch-") as folder:
         press = _Press(Path(folder), sheet, templates, tuple(fonts))
-        if len(copies) <= MOST_TAGGED:
-            content = press.print(copies)
-        else:
-            content = press.print_over(copies)
+        content = press.print(copies) if len(copies) <= MOST_TAGGED else press.print_over(copies)
         return Printed(content, tuple(press.warnings()))
 
 
@@ -135,7 +132,8 @@ class _Press:
                     font_paths=list(self._fonts),
                     ignore_system_fonts=not self._system,
                     timestamp=_EPOCH,
-                    **({"pdf_standards": "ua-1"} if tagged else {"pdf_tags": False}),
+                    pdf_standards=["ua-1"] if tagged else [],
+                    pdf_tags=tagged,
                 )
             except typst.TypstError as error:
                 signs = _undisplayed(error.diagnostic)
@@ -147,7 +145,6 @@ class _Press:
                         source = source.replace(sign, f"⟨U+{ord(sign):04X}⟩")
                 self._system = True  # a font of this machine may have them
             else:
-                assert isinstance(content, bytes)
                 return content
 
     def _give_up(self, signs: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
-"""How sheets look and what they say beside the questions: options, over a team's `proctorch.yaml`, over the defaults."""
+"""How sheets look and what they say beside the questions: options, over `proctorch.yaml`, over the defaults."""
 
 import dataclasses
-import datetime
+import datetime as dt
 import enum
 import re
 from collections.abc import Callable, Mapping
@@ -127,7 +127,7 @@ _Known = Mapping[str, Any]
 def _text(name: str) -> "_Reader":
     def read(value: object, _known: _Known, _folder: Path) -> dict[str, object]:
         if not isinstance(value, str):
-            raise ValueError("is not a text; put it in quotes")
+            raise ValueError("is not a text; put it in quotes")  # noqa: TRY004 - as for every other fault of a setting
         return {name: value.strip()}
 
     return read
@@ -146,7 +146,7 @@ def _choice(name: str, kinds: type[enum.Enum]) -> "_Reader":
 def _flag(name: str) -> "_Reader":
     def read(value: object, _known: _Known, _folder: Path) -> dict[str, object]:
         if not isinstance(value, bool):
-            raise ValueError("is neither true nor false")
+            raise ValueError("is neither true nor false")  # noqa: TRY004 - as above
         return {name: value}
 
     return read
@@ -159,9 +159,7 @@ def _logo(value: object, _known: _Known, folder: Path) -> dict[str, object]:
 def _date(value: object, known: _Known, _folder: Path) -> dict[str, object]:
     try:
         # The day of this machine's clock is what a reader of the sheet calls today.
-        day = (
-            datetime.datetime.now().astimezone().date() if value == "today" else datetime.date.fromisoformat(str(value))
-        )
+        day = dt.datetime.now().astimezone().date() if value == "today" else dt.date.fromisoformat(str(value))
     except ValueError:
         raise ValueError(f"`{value}` is no day; write it as 2026-11-30 (in quotes in YAML), or today") from None
     return {"date": date_in_words(day, known["language"])}

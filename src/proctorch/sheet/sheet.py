@@ -1,4 +1,4 @@
-"""A sheet as data: which questions, in which order, for whom. What it looks like is up to the formats beside this file."""
+"""A sheet as data: which questions, in which order, for whom. How it looks is up to the formats beside this file."""
 
 import dataclasses
 import enum
@@ -92,7 +92,7 @@ def drawn(questions: Sequence[Question], *, seed: int, variant: int, count: int 
     """`count` of the questions (all by default) in an order of their own. The same seed and variant give the same."""
     if count is not None and not 1 <= count <= len(questions):
         raise UsageError(f"{count} questions cannot be drawn from {len(questions)}")
-    dice = random.Random(f"{seed}/{variant}")
+    dice = random.Random(f"{seed}/{variant}")  # noqa: S311 - a draw that can be repeated, no secret
     return tuple(dice.sample(list(questions), count or len(questions)))
 
 

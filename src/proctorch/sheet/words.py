@@ -1,6 +1,7 @@
-"""The fixed words of a sheet, in each language that it can be printed in. What a question says stays as it is written."""
+"""The fixed words of a sheet in each language that it can be printed in. A question's own text stays as it is."""
+# ruff: noqa: RUF001 - Chinese has its own comma
 
-import datetime
+import datetime as dt
 from collections.abc import Mapping
 
 #: By language: the words that templates ask for. Every language has every key; a test holds that.
@@ -103,7 +104,7 @@ CATALOGUE: Mapping[str, Mapping[str, str]] = {
         "score": "Wertung",
         "copy_code": "Kopieren",
         "copied": "Kopiert",
-        "prefer": "Antworten sind Python-Code. Nichts muss auswendig gewusst werden: Nach der Dokumentation darf gefragt werden.",
+        "prefer": "Antworten sind Python-Code. Nichts muss auswendig gewusst werden; nach der Doku darf man fragen.",
     },
     "zh": {
         "language": "中文",
@@ -158,12 +159,18 @@ CATALOGUE: Mapping[str, Mapping[str, str]] = {
 }
 
 _MONTHS = {
-    "en": "January February March April May June July August September October November December".split(),
-    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split(),
+    "en": (
+        *("January", "February", "March", "April", "May", "June"),
+        *("July", "August", "September", "October", "November", "December"),
+    ),
+    "de": (
+        *("Januar", "Februar", "März", "April", "Mai", "Juni"),
+        *("Juli", "August", "September", "Oktober", "November", "Dezember"),
+    ),
 }
 
 
-def date_in_words(day: datetime.date, language: str) -> str:
+def date_in_words(day: dt.date, language: str) -> str:
     """A day as the language writes it, such as `30 November 2026`."""
     match language:
         case "zh":
