@@ -5,7 +5,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from running import Run
+
+from tests.running import Run
 
 BANK = Path(__file__).parent / "bank"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from running import Run
 
 from proctorch import cli
+from tests.running import Run
 
 BANK = Path(__file__).parent / "bank"
 SOLUTIONS = BANK / "solutions" / "tiny" / "double-it"

@@ -11,13 +11,13 @@ import nbformat
 import pypdfium2
 import pytest
 from pypdfium2 import raw
-from running import Run
 
 from proctorch.bank.bank import Bank
 from proctorch.sheet import html, markdown, pdf
 from proctorch.sheet.settings import NAMES, Settings, changed
 from proctorch.sheet.sheet import Edition, Sheet
 from proctorch.sheet.words import CATALOGUE
+from tests.running import Run
 
 BANK = Path(__file__).parent / "bank"
 GOLDEN = Path(__file__).parent / "golden"
@@ -274,7 +274,7 @@ def test_markdown() -> None:
 def test_a_notebook_is_handed_in(run: Run) -> None:
     """The notebook is a valid one, has a cell for each entry point, and is graded when the answer is in it."""
     assert run("sheet", "double-it", "-o", "double_it.ipynb").code == 0
-    notebook = nbformat.read("double_it.ipynb", as_version=4)
+    notebook = nbformat.read("double_it.ipynb", as_version=4)  # type: ignore[no-untyped-call]  # it has none
     nbformat.validate(notebook)
     cells = [each for each in notebook.cells if each.cell_type == "code"]
     assert [each.source.splitlines()[0] for each in cells] == [
@@ -282,7 +282,7 @@ def test_a_notebook_is_handed_in(run: Run) -> None:
         "# Save the notebook first: the file is graded, not what runs here.",
     ]
     cells[0].source = cells[0].source.replace("return x", "return x + x")
-    nbformat.write(notebook, "double_it.ipynb")
+    nbformat.write(notebook, "double_it.ipynb")  # type: ignore[no-untyped-call]  # as above
     done = run("grade", "double_it.ipynb", "--device", "cpu", "--trust-submissions")
     assert done.code == 0, done.out + done.err
 
@@ -396,3 +396,32 @@ def test_a_teams_template(run: Run) -> None:
     assert done.err.startswith("mine/sheet.md.j2:2: ")
     assert json.dumps(done.err).count("\\n") == 1
     assert not Path("t.md").exists()
+
+
+def test_templates_to_change(run: Run) -> None:
+    """The shipped templates are copied, give the same sheet, and are never written over a team's own."""
+    assert run("templates", "eject", "mine").code == 0
+    assert {"sheet.typ.j2", "sheet.html.j2", "sheet.md.j2", "style.css"} <= {
+        each.name for each in Path("mine").iterdir()
+    }
+    run("sheet", "double-it", "-o", "shipped.html")
+    run("sheet", "double-it", "-o", "mine.html", "--templates", "mine")
+    assert Path("shipped.html").read_text() == Path("mine.html").read_text()
+    again = run("templates", "eject", "mine")
+    assert (again.code, again.err) == (2, "mine/copies.typ.j2 is there already; name a new folder, or move it away\n")
+
+
+def test_what_a_template_can_use(run: Run) -> None:
+    """Every name in the tables of docs/templates.md can be used in a template."""
+    lines = (Path(__file__).parents[1] / "docs" / "templates.md").read_text().split("\n## ")[1].splitlines()
+    names = [
+        cell for line in lines if line.startswith("| `") for cell in line.split("|")[1].replace("`", "").split(", ")
+    ]
+    names = [f"settings{each}" if each.startswith(".") else each for each in names if not {*each} & {*"()"}]
+    body = "".join("{{ " + each + " }}\n" for each in names)
+    Path("mine").mkdir()
+    head = "{% set item = sheet.items[0] %}{% set solution = item.solutions[0] %}"
+    Path("mine/sheet.md.j2").write_text(head + body + "{{ points(sheet.points) }}{{ topic(item.question) }}\n")
+    done = run("sheet", "double-it", "-o", "s.md", "--templates", "mine", "--edition", "key")
+    assert (done.code, done.err) == (0, "")
+    assert len(names) > 20

@@ -78,6 +78,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--templates",
+    "own_templates",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     metavar="DIR",
     help="Your own; what is missing there is taken from the shipped ones.",
@@ -100,7 +101,7 @@ def sheet(
     draw: int | None,
     variants: int | None,
     seed: int | None,
-    templates: Path | None,
+    own_templates: Path | None,
     fonts: tuple[Path, ...],
     bank: Path | None,
     **given: Any,
@@ -136,7 +137,7 @@ def sheet(
     files = out.files(output, sheets, copies, separate=separate)
     with progress(len(files)) as advance:
         for file in files:
-            for warning in file.write(templates=templates, fonts=fonts):
+            for warning in file.write(templates=own_templates, fonts=fonts):
                 click.echo(f"{file.path}: {warning}", err=True)
             advance(file.path.name)
     for file in files if len(files) < _SHOWN else files[:1]:
@@ -181,3 +182,27 @@ def _settings(bank: "Bank", given: dict[str, Any]) -> "Settings":
     if unknown := [name for name in settings.rooms if name not in known]:
         bank.find(unknown[0])  # says so, and what is near
     return settings
+
+
+@click.group()
+def templates() -> None:
+    """The Jinja templates of sheets and reports."""
+
+
+@templates.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+def eject(folder: Path) -> None:
+    """Copy the shipped templates into DIR, to be changed and given as --templates. Never over a file that is there."""
+    from proctorch.files import replace_file
+    from proctorch.shipped import default_bank
+
+    sources = sorted(each for each in (default_bank() / "templates").iterdir() if each.is_file())
+    if there := [each.name for each in sources if (folder / each.name).exists()]:
+        raise UsageError(f"{folder / there[0]} is there already; name a new folder, or move it away")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot be made a folder: {error.strerror}") from None
+    for source in sources:
+        replace_file(folder / source.name, source.read_bytes())
+        click.echo(f"{folder / source.name}")
