@@ -6,8 +6,20 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.running import Run
+
+BANK = Path(__file__).parent / "bank"
+
 
 @pytest.fixture(scope="session")
 def sample() -> SimpleNamespace:
     """What `sample_report.py` defines: the sample reports and what they are made of."""
     return SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("sample_report.py"))))
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Runs the command in an empty folder, with the tiny bank."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROCTORCH_BANK", str(BANK))
+    return Run(capsys, monkeypatch)

@@ -5,48 +5,16 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from proctorch import cli
+from tests.running import Run
 
 BANK = Path(__file__).parent / "bank"
 SOLUTIONS = BANK / "solutions" / "tiny" / "double-it"
-
-
-@dataclass(frozen=True)
-class Done:
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> "Run":
-    """Runs the command in an empty folder, with the tiny bank."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PROCTORCH_BANK", str(BANK))
-    return Run(capsys, monkeypatch)
-
-
-class Run:
-    """The command, in this process."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        self._capsys = capsys
-        self._monkeypatch = monkeypatch
-
-    def __call__(self, *arguments: str | Path) -> Done:
-        self._monkeypatch.setattr(sys, "argv", ["proctorch", *map(str, arguments)])
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        out, err = self._capsys.readouterr()
-        return Done(int(end.value.code or 0), out, err)
 
 
 def answer(text: str, name: str = "double_it.py") -> Path:

@@ -18,9 +18,10 @@ import pytest
 
 import proctorch.report.report as model
 from proctorch.errors import ProctorchError, UsageError
+from proctorch.files import replace_file
 from proctorch.judge.grade import CheckResult, FlagKind, Outcome, Output, Verdict
 from proctorch.report.json import parse, render, report_schema
-from proctorch.report.report import Audience, Report, replace_file, show_percent
+from proctorch.report.report import Audience, Report, show_percent
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -9,6 +9,7 @@ from markupsafe import Markup, escape
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 #: Characters of a source, and of a line in it, that are coloured. Some of the lexer's patterns take quadratic time.
 _LONGEST_COLOURED, _WIDEST_COLOURED = 40_000, 1_000
@@ -90,18 +91,56 @@ def inline_markdown(text: str) -> Markup:
     return Markup(_markdown().renderInline(visible(text)))  # noqa: S704 - the parser passes no HTML through
 
 
+def markdown_tokens(text: str) -> "list[Token]":
+    """The blocks of a Markdown text, for another form than HTML; pictures and HTML are plain text in it."""
+    return _markdown().parse(visible(text))
+
+
+def inline_tokens(text: str) -> "list[Token]":
+    """What stands in one paragraph of Markdown."""
+    return _markdown().parseInline(visible(text))[0].children or []
+
+
+def coloured_tokens(source: str, language: str) -> list[list[tuple[str, str]]]:
+    """The lines of a source, each as (kind, text) with Pygments' names of kinds; `""` where it is not coloured."""
+    source = _plain(source)
+    lines = source.split("\n")
+    if language not in {"python", "py"} or not _is_short(source, lines):
+        return [[("", visible(line))] for line in lines]
+    from pygments.lexers.python import PythonLexer  # noqa: PLC0415 - as in `_coloured`
+
+    coloured: list[list[tuple[str, str]]] = [[]]
+    for kind, text in PythonLexer(stripnl=False, ensurenl=False).get_tokens("\n".join(_lexed(lines))):
+        for at, part in enumerate(text.split("\n")):
+            if at:
+                coloured.append([])
+            if part:
+                coloured[-1].append((str(kind).removeprefix("Token."), visible(part)))
+    return [tokens if line.strip() else [("", line)] for line, tokens in zip(lines, coloured, strict=False)]
+
+
 def python_lines(source: str) -> list[Markup]:
     """Python source as coloured lines, counted as Python counts them. Signs for hidden characters stand out.
 
     The classes are the short ones of Pygments; `odd` marks a sign. An overlong source comes back without colours.
     """
-    source = source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
+    source = _plain(source)
     lines = source.split("\n")
-    if len(source) <= _LONGEST_COLOURED and len(max(lines, key=len)) <= _WIDEST_COLOURED:
-        lines = _coloured(lines)
-    else:
-        lines = [str(escape(line)) for line in lines]
+    lines = _coloured(lines) if _is_short(source, lines) else [str(escape(line)) for line in lines]
     return [Markup(_HIDDEN.sub(_sign, line)) for line in lines]  # noqa: S704 - both roads escape
+
+
+def _plain(source: str) -> str:
+    return source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
+
+
+def _is_short(source: str, lines: list[str]) -> bool:
+    return len(source) <= _LONGEST_COLOURED and len(max(lines, key=len)) <= _WIDEST_COLOURED
+
+
+def _lexed(lines: list[str]) -> list[str]:
+    """The lines as the lexer gets them: over blank ones its time grows with the cube of their number."""
+    return [line if line.strip() else "#" for line in lines]
 
 
 def _sign(hidden: re.Match[str]) -> str:
@@ -113,8 +152,7 @@ def _coloured(lines: list[str]) -> list[str]:
     from pygments.formatters import HtmlFormatter  # noqa: PLC0415 - as above
     from pygments.lexers.python import PythonLexer  # noqa: PLC0415 - as above
 
-    # Over a run of blank lines the lexer's time grows with the cube of their number, so it is given none.
-    source = "\n".join(line if line.strip() else "#" for line in lines)
+    source = "\n".join(_lexed(lines))
     # nowrap: the lines alone, each with all its tags closed.
     coloured = pygments.highlight(source, PythonLexer(stripnl=False), HtmlFormatter(nowrap=True)).split("\n")
     return [html if line.strip() else line for line, html in zip(lines, coloured, strict=False)]

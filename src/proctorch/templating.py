@@ -11,21 +11,25 @@ from pathlib import Path
 
 import jinja2
 
-from proctorch import markup
+from proctorch import markup, typeset
 from proctorch.errors import ProctorchError, UsageError
 from proctorch.shipped import default_bank
 
 #: Templates of formats that are not HTML, where HTML's escapes would be shown as they stand.
-_NOT_HTML = ("md.j2", "typ.j2", "ipynb.j2")
+_NOT_HTML = ("md.j2",)
 
-_FILTERS = (
-    markup.markdown,
-    markup.inline_markdown,
-    markup.ticks,
-    markup.printed,
-    markup.breakable,
-    markup.python_lines,
-)
+_FILTERS = {
+    "markdown": markup.markdown,
+    "inline_markdown": markup.inline_markdown,
+    "ticks": markup.ticks,
+    "printed": markup.printed,
+    "breakable": markup.breakable,
+    "python_lines": markup.python_lines,
+    "typst_markdown": typeset.typst_markdown,
+    "typst_inline": typeset.typst_inline,
+    "typst_listing": typeset.typst_listing,
+    "string_literal": typeset.string,
+}
 
 
 def render(name: str, values: Mapping[str, object], *, folder: Path | None = None) -> str:
@@ -53,8 +57,7 @@ def _environment(folder: Path | None) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    for function in _FILTERS:
-        environment.filters[function.__name__] = function
+    environment.filters.update(_FILTERS)
     return environment
 
 
@@ -63,8 +66,12 @@ def _folders(folder: Path | None) -> list[Path]:
     return [shipped] if folder is None else [folder, shipped]
 
 
-def _visible(value: object) -> object:
-    return markup.visible(value) if type(value) is str else value
+@jinja2.pass_context
+def _visible(context: jinja2.runtime.Context, value: object) -> object:
+    """What a template shows of a value: plain text with nothing hidden in it, and in Typst as text that is not read."""
+    if type(value) is not str:
+        return value
+    return typeset.text(value) if (context.name or "").endswith("typ.j2") else markup.visible(value)
 
 
 def _told(error: Exception, name: str, folder: Path | None) -> ProctorchError:

@@ -140,7 +140,7 @@ def show(name: str, bank: Path | None, as_json: bool) -> None:
 def start(name: str, folder: Path, force: bool, bank: Path | None) -> None:
     """Write a question's starter file, or those of a set, into DIR (by default this folder)."""
     from proctorch.bank.bank import Bank
-    from proctorch.report.report import replace_file
+    from proctorch.files import replace_file
 
     questions = Bank.load(bank, parse_graders=False).find_all([name])
     targets = {question: folder / f"{question.module}.py" for question in questions}

@@ -4,14 +4,11 @@ A report stands alone. It holds what it needs of its questions, so that a saved 
 bank and without torch.
 """
 
-import contextlib
 import dataclasses
 import enum
 import importlib
 import importlib.metadata
-import os
 import platform
-import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +18,7 @@ from pathlib import Path
 
 from proctorch.bank.question import Card, Question
 from proctorch.errors import ProctorchError, UsageError
+from proctorch.files import cause, replace_file
 from proctorch.judge.grade import CheckResult, Flag, Grade, Verdict
 
 SCHEMA = 2
@@ -193,7 +191,7 @@ class Report:
             with Path(path).open("rb") as file:
                 content = file.read(LARGEST_FILE + 1)
         except (OSError, ValueError) as error:
-            raise UsageError(f"{path}: cannot be read: {_cause(error)}") from error
+            raise UsageError(f"{path}: cannot be read: {cause(error)}") from error
         if len(content) > LARGEST_FILE:
             raise UsageError(f"{path}: is larger than {LARGEST_FILE >> 20} MiB, so it is no report of Proctorch")
         try:
@@ -268,31 +266,6 @@ def check_target(path: Path) -> None:
 def show_percent(earned: Fraction, possible: Fraction) -> str:
     """A share for display, in whole percent, rounded down: only full marks read as 100 %."""
     return f"{earned * 100 // possible} %" if possible else "n/a"
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Make `text` the content of `path` (UTF-8), whole or not at all. What prevents it is a UsageError."""
-    try:
-        target = Path(os.path.realpath(path))  # write through a link rather than in its place
-        draft = target.with_name(f".proctorch-{secrets.token_hex(8)}.tmp")
-        if target.is_dir():
-            raise UsageError(f"{path}: is a folder")
-        try:
-            with draft.open("xb") as file:
-                file.write(text.encode())
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(target)
-        finally:
-            with contextlib.suppress(OSError):
-                draft.unlink(missing_ok=True)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path}: cannot be written: {_cause(error)}") from error
-
-
-def _cause(error: OSError | ValueError) -> str:
-    """Why a file could not be used, without its name. The ValueError is a path with a null byte."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _asked(question: Question) -> AskedQuestion:

@@ -1,0 +1,202 @@
+"""Text as Typst source: plain text, Markdown and listings. Nothing in a text is ever read as Typst.
+
+Text goes into Typst's string literals alone, in which only the backslash and the quote mean something. The functions
+that the source calls (`code`, `listing`, `markdown-table`, `kw` and its like) are defined by `sheet.typ.j2`.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from proctorch import markup
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+#: After so many columns a line of a listing goes on in the next one, behind a mark.
+_COLUMNS = 100
+#: A word of inline code that is longer may be broken after one of these signs.
+_LONG_WORD, _BREAK_AFTER = 20, "._/,=([{"
+_ZERO_WIDTH_SPACE = "\u200b"
+#: Pygments' kinds of tokens, by the beginnings of their names, and the functions that colour them.
+_COLOURS = (
+    ("Comment", "cm"),
+    ("Keyword", "kw"),
+    ("Operator.Word", "kw"),
+    ("Literal.String", "st"),
+    ("Literal", "li"),
+    ("Name.Function", "nm"),
+    ("Name.Class", "nm"),
+    ("Name.Decorator", "nm"),
+)
+
+
+class Typst(str):
+    """Typst source. Plain text is made such by the functions of this module, and by a template that shows it."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        """For Jinja, whose word for "escaped" this is."""
+        return self
+
+
+class MarkdownError(ValueError):
+    """A Markdown text has what cannot be set in print. `line` counts from 1, within the text."""
+
+    def __init__(self, line: int, what: str) -> None:
+        super().__init__(what)
+        self.line = line
+
+
+def string(text: object) -> Typst:
+    """A string literal: `"…"`, for an argument."""
+    return _literal(markup.visible(str(text)))
+
+
+def text(value: object) -> Typst:
+    """Plain text as content."""
+    return Typst(f"#{string(value)};")
+
+
+def typst_markdown(source: str, columns: int = _COLUMNS, heading: int = 3) -> Typst:
+    """Markdown as Typst blocks. Its headings start at level `heading`, its listings have so many `columns`.
+
+    MarkdownError for what print has no form for.
+    """
+    return Typst("".join(_blocks(markup.markdown_tokens(source), heading, columns)))
+
+
+def typst_inline(source: str) -> Typst:
+    """One paragraph of Markdown, without the paragraph."""
+    return Typst("".join(_inline(markup.inline_tokens(source))))
+
+
+def typst_listing(source: str, columns: int = _COLUMNS, language: str = "python") -> Typst:
+    """Code with numbered lines. What is longer than `columns` goes on in the next line, behind a mark."""
+    rows = []
+    for number, line in enumerate(markup.coloured_tokens(source, language), 1):
+        for at, piece in enumerate(_folded(line, columns)):
+            shown = "".join(map(_coloured, piece))
+            rows.append(f"({number if at == 0 else 'none'}, [{shown}]),")
+    return Typst(f"#listing(({''.join(rows)}))\n\n")
+
+
+def _literal(shown: str) -> Typst:
+    for sign, written in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "    ")):
+        shown = shown.replace(sign, written)
+    return Typst(f'"{shown}"')
+
+
+def _coloured(token: tuple[str, str]) -> str:
+    kind, shown = token
+    colour = next((name for start, name in _COLOURS if kind.startswith(start)), None) if shown.strip() else None
+    return f"#{colour}({string(shown)});" if colour else text(shown)
+
+
+def _folded(line: Sequence[tuple[str, str]], columns: int) -> Iterator[list[tuple[str, str]]]:
+    """The tokens of a line in pieces of at most so many columns."""
+    piece: list[tuple[str, str]] = []
+    room = columns
+    for kind, shown in line:
+        rest = shown
+        while len(rest) > room:
+            piece.append((kind, rest[:room]))
+            rest = rest[room:]
+            yield piece
+            piece, room = [], columns
+        if rest:
+            piece.append((kind, rest))
+            room -= len(rest)
+    yield piece
+
+
+#: What stands for a token that says nothing more.
+_FIXED = {
+    "paragraph_open": "",
+    "heading_close": "]\n\n",
+    "blockquote_open": "#quote(block: true)[",
+    "blockquote_close": "]\n\n",
+    "bullet_list_open": "#list(",
+    "bullet_list_close": ")\n\n",
+    "ordered_list_close": ")\n\n",
+    "list_item_open": "[",
+    "list_item_close": "],",
+    "hr": "#rule()\n\n",
+    "table_close": ")\n\n",
+    "thead_open": "table.header(",
+    "thead_close": "),",
+    "tbody_open": "",
+    "tbody_close": "",
+    "tr_open": "",
+    "tr_close": "",
+    "th_open": "[",
+    "th_close": "],",
+    "td_open": "[",
+    "td_close": "],",
+    "softbreak": " ",
+    "hardbreak": "#linebreak();",
+    "strong_open": "#strong[",
+    "strong_close": "];",
+    "em_open": "#emph[",
+    "em_close": "];",
+    "link_close": "];",
+}
+
+
+def _blocks(tokens: Sequence["Token"], heading: int, columns: int) -> Iterator[str]:
+    for token in tokens:
+        match token.type:
+            case "inline":
+                yield from _inline(token.children or [])
+            case "paragraph_close":
+                yield " " if token.hidden else "\n\n"
+            case "heading_open":
+                level = int(token.tag[1:]) + heading - 1
+                yield f"#heading(level: {level}, outlined: false, bookmarked: false)["
+            case "ordered_list_open":
+                yield f"#enum(start: {token.attrs.get('start', 1)}, "
+            case "fence" | "code_block":
+                yield typst_listing(token.content, columns, token.info.split(" ")[0])
+            case "table_open":
+                yield f"#markdown-table({_columns(tokens, token)}, "
+            case _:
+                yield _fixed(token)
+
+
+def _fixed(token: "Token") -> str:
+    if token.type not in _FIXED:
+        line = token.map[0] + 1 if token.map else 1
+        raise MarkdownError(line, f"a sheet cannot show what Markdown calls {token.type}")
+    return _FIXED[token.type]
+
+
+def _columns(tokens: Sequence["Token"], table: "Token") -> str:
+    """The alignments of a table's columns, as Typst's array."""
+    start = next(at for at, token in enumerate(tokens) if token is table)
+    end = next(at for at, token in enumerate(tokens) if at > start and token.type == "thead_close")
+    styles = [str(token.attrs.get("style", "")) for token in tokens[start:end] if token.type == "th_open"]
+    sides = [
+        style.removeprefix("text-align:").replace("left", "start").replace("right", "end") or "start"
+        for style in styles
+    ]
+    return f"({', '.join(sides)},)"
+
+
+def _inline(tokens: Sequence["Token"]) -> Iterator[str]:
+    for token in tokens:
+        match token.type:
+            case "text":
+                yield text(token.content) if token.content else ""
+            case "code_inline":
+                yield f"#code({_literal(_breakable(token.content))});"
+            case "link_open":
+                yield f"#link({string(token.attrs.get('href', ''))})["
+            case _:
+                yield _fixed(token)
+
+
+def _breakable(code: str) -> str:
+    """Inline code in which a long word may end its line after a sign."""
+    if max(map(len, code.split(" "))) <= _LONG_WORD:
+        return code
+    return "".join(each + _ZERO_WIDTH_SPACE * (each in _BREAK_AFTER) for each in code)
