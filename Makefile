@@ -9,7 +9,7 @@ help:
 	@echo "make demo   set up, grade the shipped solutions, say where the report is"
 	@echo "make test   set up, check style and types, run all tests"
 	@echo "make questions  write docs/questions.md anew"
-	@echo "make picture  take the README's picture anew"
+	@echo "make picture  take the README's pictures anew"
 	@echo "make bench  measure what grading costs beside importing torch"
 	@echo "make fuzz   throw hostile frames at the judge's reader for five minutes"
 	@echo "make gpu-check  compare the virtual accelerator with a real CUDA device, where there is one"
@@ -62,6 +62,7 @@ picture: install
 	chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
 		--disable-component-update --disable-sync --user-data-dir=$$(mktemp -d) --hide-scrollbars \
 		--window-size=900,1640 --screenshot=docs/report.png demo/picture.html
+	$(BIN)/python docs/sheet_picture.py
 
 clean:
 	rm -rf $(VENV) demo

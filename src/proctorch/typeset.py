@@ -94,19 +94,23 @@ def _coloured(token: tuple[str, str]) -> str:
 
 
 def _folded(line: Sequence[tuple[str, str]], columns: int) -> Iterator[list[tuple[str, str]]]:
-    """The tokens of a line in pieces of at most so many columns."""
+    """The tokens of a line in pieces of at most so many columns, that end with a space where there is one."""
+    ends, begin = [], 0
+    whole = "".join(shown for _, shown in line)
+    while len(whole) - begin > columns:
+        space = whole.rfind(" ", begin + columns * 3 // 4, begin + columns)
+        begin = space + 1 if space >= 0 else begin + columns
+        ends.append(begin)
     piece: list[tuple[str, str]] = []
-    room = columns
+    at = 0
     for kind, shown in line:
-        rest = shown
-        while len(rest) > room:
-            piece.append((kind, rest[:room]))
-            rest = rest[room:]
+        for end in [each for each in ends if at < each <= at + len(shown)]:
+            piece.append((kind, shown[: end - at]))
             yield piece
-            piece, room = [], columns
-        if rest:
-            piece.append((kind, rest))
-            room -= len(rest)
+            piece, shown, at = [], shown[end - at :], end
+        if shown:
+            piece.append((kind, shown))
+        at += len(shown)
     yield piece
 
 
