@@ -104,13 +104,14 @@ def _folded(line: Sequence[tuple[str, str]], columns: int) -> Iterator[list[tupl
     piece: list[tuple[str, str]] = []
     at = 0
     for kind, shown in line:
+        rest = shown
         for end in [each for each in ends if at < each <= at + len(shown)]:
-            piece.append((kind, shown[: end - at]))
+            piece.append((kind, rest[: end - at]))
             yield piece
-            piece, shown, at = [], shown[end - at :], end
-        if shown:
-            piece.append((kind, shown))
-        at += len(shown)
+            piece, rest, at = [], rest[end - at :], end
+        if rest:
+            piece.append((kind, rest))
+        at += len(rest)
     yield piece
 
 
