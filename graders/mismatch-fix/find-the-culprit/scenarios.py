@@ -302,7 +302,7 @@ def _own_after_a_handled_one(net, block, given):
 
 def _handles_and_raises(own, x):
     _handles(own, x)
-    raise Broken(own.why)
+    raise RuntimeError(own.why)
 
 
 def _stray_on_meta(net, block, given):

@@ -153,10 +153,6 @@ def test_nested_state(run, shared_seed, device):
     seen = run("go_on", **given, origin="cpu", target="here")
     there(seen, device.torch, "state")
     right(seen, [], given, device.torch)
-    if device.torch != "cpu":
-        seen = run("go_on", **given, origin="here", target="cpu")
-        there(seen, "cpu", "state")
-        right(seen, [], given, "cpu")
 
 
 def test_the_models_own_parameters(run, shared_seed, device):
