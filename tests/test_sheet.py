@@ -210,7 +210,8 @@ def test_the_whole_bank_in_print(edition: Edition, paper: str) -> None:
         code += [question.starter] if edition is not Edition.KEY else []
         for line in "\n".join(code).splitlines():
             assert squeezed(line) in whole, f"{question.id}: {line}"
-        assert all(len(squeezed(text)) > 60 for text in texts[1:]), f"{question.id}: a page with nothing on it"
+        bare = [text for text in texts[1:] if len(squeezed(text)) < 60 and "Your answer" not in text]
+        assert not bare, f"{question.id}: a page with nothing on it"
 
 
 def test_languages() -> None:
