@@ -12,7 +12,10 @@ class Classifier(nn.Module):
         made = {"device": device, "dtype": dtype}
         self.trunk = nn.Linear(features, hidden, **made)
         self.heads = nn.ModuleDict(
-            {task: nn.ModuleList(nn.Linear(hidden, count, **made) for count in classes) for task, classes in tasks.items()}
+            {
+                task: nn.ModuleList(nn.Linear(hidden, count, **made) for count in classes)
+                for task, classes in tasks.items()
+            }
         )
         self.scale = nn.Parameter(torch.ones(len(tasks), **made))
 
