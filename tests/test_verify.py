@@ -125,6 +125,16 @@ def test_a_right_solution_that_fails(bank: Path) -> None:
     assert problem.startswith("accepted/add.py is wrong_answer (every element is doubled: the result is None")
 
 
+def test_no_traceback_is_printed(bank: Path) -> None:
+    """A failed check keeps its message alone: nobody reads a traceback here, and to print it takes long."""
+    loaded = Bank.load(bank)
+    trials = [each for each in proof.plan_trials(loaded.questions, [CPU]) if each.name == "partial/in_place.py"]
+    [finding] = proof.verify(loaded, trials, processes=1)
+    detail = next(each.detail for each in finding.grade.checks if each.test == "test_new_tensor")
+    assert "CheckFailure: the given tensor is wrong in 6 of 6 values" in detail
+    assert "def test_new_tensor" not in detail
+
+
 def test_a_check_that_does_not_catch(bank: Path) -> None:
     """A wrong solution must fail the check that it names, not just any."""
     path = bank / SOLUTIONS / "partial" / "in_place.py"

@@ -88,17 +88,28 @@ def shared_seed(proctorch_play: Play) -> int:
 
 
 class Judge:
-    """Makes the checks of each play, in the question's order, and hands the play over when its last check is done."""
+    """Makes the checks of each play, in the question's order, and hands the play over when its last check is done.
 
-    def __init__(self, plays: Callable[[Path], list[Play]], finished: Callable[[Play], None]) -> None:
+    Without `details`, a failed check has its message and no traceback: to print one costs as much as many a check.
+    """
+
+    def __init__(
+        self, plays: Callable[[Path], list[Play]], finished: Callable[[Play], None], *, details: bool = True
+    ) -> None:
         self._plays = plays
         self._finished = finished
+        self._details = details
         self._uncollected: dict[Path, str] = {}
         self.internal_error = ""
 
     def broken_grader(self, tests: Path) -> str:
         """Why a grader's file could not be collected, or an empty text."""
         return self._uncollected.get(tests, "")
+
+    @pytest.hookimpl
+    def pytest_configure(self, config: pytest.Config) -> None:
+        if not self._details:
+            config.option.tbstyle = "no"
 
     @pytest.hookimpl
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:

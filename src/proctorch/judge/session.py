@@ -90,15 +90,23 @@ class Grading:
     """The grades of a plan, as they come.
 
     Where files and network cannot be kept from a submission (tier `process`), nothing is graded unless
-    `trust_submissions` says that whoever wrote them is trusted. `strongest`: no stronger tier than this.
+    `trust_submissions` says that whoever wrote them is trusted. `strongest`: no stronger tier than this. Without
+    `details`, a failed check has no traceback, which nobody may want to read, and grading is faster.
     """
 
     def __init__(
-        self, plan: Plan, seed: int | None = None, *, trust_submissions: bool = False, strongest: Tier = Tier.FULL
+        self,
+        plan: Plan,
+        seed: int | None = None,
+        *,
+        trust_submissions: bool = False,
+        strongest: Tier = Tier.FULL,
+        details: bool = True,
     ) -> None:
         self._plan = plan
         self._trust = trust_submissions
         self._strongest = strongest
+        self._details = details
         #: The secret that every hidden input is derived from; give it again to repeat a run.
         self.seed = secrets.randbits(53) if seed is None else seed
         #: The limits that the jobs were really held to, in words.
@@ -156,7 +164,7 @@ class Grading:
             self.limits = play.limits or self.limits
             finish(play)
 
-        judge = plugin.Judge(lambda path: by_tests.get(path.resolve(), []), finished)
+        judge = plugin.Judge(lambda path: by_tests.get(path.resolve(), []), finished, details=self._details)
         arguments = [*_PYTEST, f"--rootdir={self._plan.bank.root}", *map(str, by_tests)]
         try:
             with _no_pytest_environment():

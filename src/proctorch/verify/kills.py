@@ -166,7 +166,7 @@ def kill(
     }
     originals = [trial for trial in plan_trials(chosen, devices) if trial.expected is Verdict.ACCEPTED]
     jobs = tuple(trial.job for trial in originals)
-    grades = Grading(Plan(bank, jobs), trust_submissions=True).run()
+    grades = Grading(Plan(bank, jobs), trust_submissions=True, details=False).run()
     faults: dict[str, list[str]] = {question.id: [] for question in chosen}
     jobs_of: dict[tuple[str, str], list[Job]] = {}
     for job, grade in zip(jobs, grades, strict=True):
@@ -231,7 +231,7 @@ def _play(bank: Bank, tasks: list[_Task], on_done: Callable[[str], None]) -> lis
             if grade.verdict not in (Verdict.ACCEPTED, Verdict.NOT_RUN):
                 on_done(Path(grade.submission).name)
 
-        grades = Grading(Plan(bank, jobs), trust_submissions=True).run(told)
+        grades = Grading(Plan(bank, jobs), trust_submissions=True, details=False).run(told)
         for index, job, grade in zip(asked, jobs, grades, strict=True):
             results[index].add(job.device, grade.verdict, grade.reason)
         left = [index for index in left if results[index].fate is not Fate.KILLED]

@@ -130,7 +130,7 @@ def verify(
 def _grade(bank: Bank, jobs: list[Job], on_done: Callable[[str], None]) -> list[Grade]:
     grades: list[Grade] = []
     for start in range(0, len(jobs), _BATCH):
-        grading = Grading(Plan(bank, tuple(jobs[start : start + _BATCH])), trust_submissions=True)
+        grading = Grading(Plan(bank, tuple(jobs[start : start + _BATCH])), trust_submissions=True, details=False)
         grades += grading.run(lambda grade: on_done(Path(grade.submission).name))
     return grades
 
