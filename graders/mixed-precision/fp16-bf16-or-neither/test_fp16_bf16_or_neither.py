@@ -146,6 +146,7 @@ def test_the_scaler(run, seed):
         lambda dice: small_gradients(too_fine_for_bfloat16(dice), dice),
         lambda dice: small_gradients(too_large_for_float16(dice), dice),
         lambda dice: small_gradients(too_fine_for_both(dice), dice),
+        lambda dice: at_the_border(dice, "bfloat16"),
     )
     seen = ask(run, situations)
     for at, situation in enumerate(situations):

@@ -20,7 +20,7 @@ def wrong_with(name, situation):
     most, spacing, _ = numbers(name)
     found = {}
     if name not in situation["halves"] and name in HALVES:
-        found["support"] = 0
+        found["support"] = None
     if situation["largest"] > most:
         found["range"] = most
     if situation["spacing"] < spacing:
@@ -39,7 +39,7 @@ def choose(situation):
     _, spacing, least = numbers(chosen)
     return {
         "precision": chosen,
-        "scaler": chosen == "float16" and situation["smallest_gradient"] < least,
+        "scaler": situation["smallest_gradient"] < least,
         "half_weights": chosen != "float32" and situation["smallest_update"] > spacing / 2,
         "against": against,
     }

@@ -23,10 +23,10 @@ def train(model, loss_fn, groups, optimizer, scheduler, scaler, dtype, max_norm)
 
 
 def checkpoint(model, optimizer, scheduler, scaler):
-    states = [each.state_dict() for each in (model, optimizer, scheduler, scaler)]
-    return {"states": copy.deepcopy(states)}
+    states = {"model": model, "optimizer": optimizer, "scheduler": scheduler, "scaler": scaler}
+    return {name: copy.deepcopy(part.state_dict()) for name, part in states.items()}
 
 
 def resume(saved, model, optimizer, scheduler, scaler):
-    for part, state in zip((model, optimizer, scheduler, scaler), saved["states"], strict=True):
-        part.load_state_dict(state)
+    for name, part in {"model": model, "optimizer": optimizer, "scheduler": scheduler, "scaler": scaler}.items():
+        part.load_state_dict(saved[name])

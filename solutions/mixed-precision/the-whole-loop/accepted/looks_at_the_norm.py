@@ -6,7 +6,7 @@ from torch.nn.utils import clip_grad_norm_
 
 
 def train(model, loss_fn, groups, optimizer, scheduler, scaler, dtype, max_norm):
-    parameters = [each for each in model.parameters() if each.requires_grad]
+    parameters = [*model.parameters()]
     for group in groups:
         model.zero_grad()
         for x, y in group:
@@ -26,11 +26,13 @@ def train(model, loss_fn, groups, optimizer, scheduler, scaler, dtype, max_norm)
 def checkpoint(model, optimizer, scheduler, scaler):
     return {
         "weights": {name: value.clone() for name, value in model.state_dict().items()},
-        "rest": [copy.deepcopy(each.state_dict()) for each in (optimizer, scheduler, scaler)],
+        "rest": copy.deepcopy((optimizer.state_dict(), scheduler.state_dict(), scaler.state_dict())),
     }
 
 
 def resume(saved, model, optimizer, scheduler, scaler):
     model.load_state_dict(saved["weights"])
-    for part, state in zip((optimizer, scheduler, scaler), saved["rest"], strict=True):
-        part.load_state_dict(state)
+    of_optimizer, of_scheduler, of_scaler = saved["rest"]
+    optimizer.load_state_dict(of_optimizer)
+    scheduler.load_state_dict(of_scheduler)
+    scaler.load_state_dict(of_scaler)

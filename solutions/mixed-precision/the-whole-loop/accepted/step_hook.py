@@ -7,20 +7,18 @@ from torch import nn
 
 def train(model, loss_fn, groups, optimizer, scheduler, scaler, dtype, max_norm):
     hook = optimizer.register_step_post_hook(lambda *_: scheduler.step())
-    try:
-        for group in groups:
-            one_group(model, loss_fn, group, optimizer, scaler, dtype, max_norm)
-    finally:
-        hook.remove()
+    for group in groups:
+        one_group(model, loss_fn, group, optimizer, scaler, dtype, max_norm)
+    hook.remove()
 
 
 def one_group(model, loss_fn, group, optimizer, scaler, dtype, max_norm):
-    sizes = [y.shape[0] for _, y in group]
-    optimizer.zero_grad(set_to_none=True)
-    for (x, y), size in zip(group, sizes, strict=True):
+    samples = sum(y.shape[0] for _, y in group)
+    optimizer.zero_grad()
+    for x, y in group:
         with torch.autocast(x.device.type, dtype=dtype, enabled=dtype in (torch.float16, torch.bfloat16)):
             loss = loss_fn(model(x), y)
-        scaler.scale(loss * (size / sum(sizes))).backward()
+        scaler.scale(loss * (y.shape[0] / samples)).backward()
     scaler.unscale_(optimizer)
     nn.utils.clip_grad_norm_(model.parameters(), max_norm)
     scaler.step(optimizer)
