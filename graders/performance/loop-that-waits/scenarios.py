@@ -10,6 +10,13 @@ from torch import nn
 
 
 def train(candidate, device, probe, *, weights, batches, rate):
+    """One training, and whatever waits in it."""
+    with _waits(device) as waits, probe.watch():
+        told = unwatched(candidate, device, probe, weights=weights, batches=batches, rate=rate)
+    return told | {"waits": len(waits)}
+
+
+def unwatched(candidate, device, _probe, *, weights, batches, rate):
     """One training. With each call of `log`, the number of steps that had begun is noted."""
     model = _Classifier(weights).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=rate)
@@ -18,15 +25,24 @@ def train(candidate, device, probe, *, weights, batches, rate):
     def log(step, loss, accuracy):
         logged.append([step, loss, accuracy, model.begun])
 
-    with _synchronizes(device) as synchronized, probe.watch():
+    with _late(device):
         candidate.train(model, _one_by_one(batches), optimizer, device, log)
     return {
         "logged": logged,
         "begun": model.begun,
         "graphs": model.most_graphs,
-        "synchronized": len(synchronized),
         "weights": [each.detach() for each in model.parameters()],
     }
+
+
+def _late(device):
+    """Where the device is virtual, copies to the CPU that do not block arrive when the CPU waits for them."""
+    if device.type == "cuda":
+        from proctorch import virtual
+
+        if virtual.is_enabled():
+            return virtual.delay_downloads()
+    return contextlib.nullcontext()
 
 
 def _one_by_one(batches):
@@ -35,8 +51,8 @@ def _one_by_one(batches):
 
 
 @contextlib.contextmanager
-def _synchronizes(device):
-    """Notes each call that waits until the device has nothing left to do."""
+def _waits(device):
+    """Notes each call that lets the CPU wait for the device, for a stream or for an event."""
     calls = []
 
     def noting(waits):
@@ -46,9 +62,12 @@ def _synchronizes(device):
 
         return synchronize
 
+    kind = getattr(torch, device.type)
+    owners = [torch.accelerator, kind, *(getattr(kind, name) for name in ("Stream", "Event") if hasattr(kind, name))]
     with contextlib.ExitStack() as stack:
-        for owner in (torch.accelerator, getattr(torch, device.type)):
-            stack.enter_context(unittest.mock.patch.object(owner, "synchronize", noting(owner.synchronize)))
+        for owner in owners:
+            if hasattr(owner, "synchronize"):
+                stack.enter_context(unittest.mock.patch.object(owner, "synchronize", noting(owner.synchronize)))
         yield calls
 
 

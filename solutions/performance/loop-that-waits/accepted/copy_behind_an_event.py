@@ -1,61 +1,50 @@
 # The numbers travel while the next step is queued: a copy that does not wait, and an event behind it.
 import math
+from itertools import count
 
 import torch
 import torch.nn.functional as F
 
 
 def train(model, loader, optimizer, device, log):
-    recorder = Recorder(device, log)
+    waiting, arrive, steps = [], list, count()
     for x, y in loader:
-        x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)
-        optimizer.zero_grad(set_to_none=True)
+        x, y = x.to(device), y.to(device)
+        optimizer.zero_grad()
         logits = model(x)
         loss = F.cross_entropy(logits, y)
         loss.backward()
         optimizer.step()
-        hits = (logits.argmax(dim=1) == y).to(loss.dtype).mean()
-        recorder.note(torch.stack((loss.detach(), hits)))
-        if recorder.stopped:
+        if tell(arrive(), log, steps):
             return
-    recorder.close()
+        row = torch.stack((loss.detach(), (logits.argmax(dim=1) == y).float().mean()))
+        arrive = list
+        waiting.append(row)
+        if len(waiting) == 10:
+            waiting, arrive = [], send(waiting, device)
+    tell(arrive(), log, steps)
+    if waiting:
+        tell(send(waiting, device)(), log, steps)
 
 
-class Recorder:
-    def __init__(self, device, log):
-        self.device, self.log = device, log
-        self.waiting, self.travelling, self.logged, self.stopped = [], None, 0, False
+def send(rows, device):
+    """Sends the rows to the CPU; returns what waits until they are there and gives them."""
+    there = torch.stack(rows).to("cpu", non_blocking=True)
+    if device.type == "cpu":
+        return there.tolist
+    event = torch.Event(device)
+    event.record()
 
-    def note(self, pair):
-        self.arrive()
-        self.waiting.append(pair)
-        if len(self.waiting) == 10:
-            self.send()
+    def arrive():
+        event.synchronize()
+        return there.tolist()
 
-    def send(self):
-        rows = torch.stack(self.waiting).to("cpu", non_blocking=True)
-        event = None
-        if self.device.type != "cpu":
-            event = torch.Event(self.device)
-            event.record()
-        self.waiting, self.travelling = [], (rows, event)
+    return arrive
 
-    def arrive(self):
-        if self.travelling is None:
-            return
-        rows, event = self.travelling
-        self.travelling = None
-        if event is not None:
-            event.synchronize()
-        for loss, accuracy in rows.tolist():
-            if self.stopped:
-                return
-            self.log(self.logged, loss, accuracy)
-            self.logged += 1
-            self.stopped = not math.isfinite(loss)
 
-    def close(self):
-        self.arrive()
-        if self.waiting and not self.stopped:
-            self.send()
-            self.arrive()
+def tell(rows, log, steps):
+    """Logs the rows; True if one of them has a loss that is not finite."""
+    for loss, accuracy in rows:
+        log(next(steps), loss, accuracy)
+        if not math.isfinite(loss):
+            return True

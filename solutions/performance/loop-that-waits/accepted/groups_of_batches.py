@@ -13,7 +13,7 @@ def steps(model, batches, optimizer, device):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        yield loss.detach(), (logits.detach().argmax(1) == y).double().mean().float()
+        yield loss.detach(), (logits.argmax(1) == y).float().mean()
 
 
 def train(model, loader, optimizer, device, log):

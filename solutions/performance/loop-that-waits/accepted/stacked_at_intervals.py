@@ -14,9 +14,10 @@ def train(model, loader, optimizer, device, log):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        waiting.append(torch.stack([loss.detach(), (logits.argmax(1) == y).float().mean()]))
+        row = torch.stack([loss.detach(), (logits.argmax(1) == y).float().mean()])
+        waiting.append(row)
         if len(waiting) == 10:
-            if not tell(log, logged, waiting):
+            if tell(log, logged, waiting):
                 return
             logged += len(waiting)
             waiting = []
@@ -25,9 +26,8 @@ def train(model, loader, optimizer, device, log):
 
 
 def tell(log, first, waiting):
-    """Logs the steps that have waited; False if one of them has a loss that is not finite."""
+    """Logs the steps that have waited; True if one of them has a loss that is not finite."""
     for step, (loss, accuracy) in enumerate(torch.stack(waiting).tolist(), first):
         log(step, loss, accuracy)
         if not math.isfinite(loss):
-            return False
-    return True
+            return True
