@@ -19,7 +19,7 @@ def evaluating(model):
 
 def evaluate(model, loader, device):
     samples, done, logits = len(loader.dataset), 0, None
-    total = torch.zeros((), dtype=torch.float64, device=device)
+    total = torch.zeros((), device=device)
     with evaluating(model):
         for x, y in loader:
             output = model(x.to(device))

@@ -1,4 +1,4 @@
-# All that must be undone is on one stack; the loss is summed in float64, from single samples.
+# All that must be undone is on one stack; the loss is the mean of those of single samples.
 import contextlib
 
 import torch
@@ -13,6 +13,6 @@ def evaluate(model, loader, device):
         model.eval()
         for x, y in loader:
             output = model(x.to(device)).to("cpu")
-            losses.append(F.cross_entropy(output.double(), y, reduction="none"))
+            losses.append(F.cross_entropy(output, y, reduction="none"))
             logits.append(output)
     return torch.cat(losses).mean().item(), torch.cat(logits)
