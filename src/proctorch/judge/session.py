@@ -18,10 +18,10 @@ from proctorch.judge.plan import Job, Plan
 from proctorch.judge.play import Play, not_run
 from proctorch.judge.sandbox import Sandbox, Strength
 
-#: The first optimizer that a process makes, or its first operation on the meta device, imports most of this, which
+#: The first optimizer that a process makes, or its first random number on the meta device, imports most of this, which
 #: takes as long as torch itself: once for all jobs, then, and only if a job looks as if it will.
 _LATE_IMPORT = "torch._dynamo"
-_LATE_IMPORTERS = (b"optim", b'device("meta")')
+_LATE_IMPORTERS = (b"optim", b'"meta"', b"'meta'")
 _MAX_UNFIT = 3
 _UNWANTED = (
     *("terminal", "cacheprovider", "faulthandler", "warnings", "logging", "junitxml", "stepwise", "pastebin"),
