@@ -1,7 +1,15 @@
 """Modules with tensors in all sorts of places, and what is told of them. A path that is told is followed to its end."""
 
+from collections import OrderedDict
+from typing import NamedTuple
+
 import torch
 from torch import nn
+
+
+class _Pair(NamedTuple):
+    size: int
+    value: torch.Tensor
 
 
 def spread(candidate, _device, probe, *, width, height, depth, dtype):
@@ -49,23 +57,31 @@ def tensors(candidate, _device, probe, *, width):
         "in containers in containers": torch.ones(()),
         "a view of a parameter": model[0].weight[0],
         "a parameter in a list": nn.Parameter(torch.ones(2)),
+        "an attribute whose name begins with an underscore": torch.ones(4),
+        "in an OrderedDict": torch.ones(5),
+        "in a namedtuple": torch.ones(6),
     }
-    attribute, deeper, in_list, in_dict, in_tuple, nested, view, listed = strays.values()
+    attribute, deeper, in_list, in_dict, in_tuple, nested, view, listed, hidden, ordered, named = strays.values()
     model.scale, deep.scale = attribute, deeper
     model[0].names = ["left", "right", in_list, None, listed]
     deep.cache = {"text": "none", 7: in_dict, "size": width}
     model[1].pair = (in_tuple, 1.5)
     model.store = {"levels": [(0, {"mean": nested}), "x"]}
     deep.row = view
+    deep._memory = hidden  # noqa: SLF001 - a name like others
+    model[1].order = OrderedDict(first=ordered)
+    model.result = _Pair(width, named)
     return _ask(candidate, probe, model, strays)
 
 
 def listed_modules(candidate, _device, probe, *, width):
-    """Modules in a plain list and in a dict, which are not registered, and nor is anything in them."""
+    """Modules in a plain list and in a dict, which are not registered. One has the parameters of one that is."""
     model = nn.Sequential(nn.Linear(width, width))
     head, block = nn.Linear(width, 2), nn.Sequential(nn.BatchNorm1d(width, affine=False, device="meta"))
     head.scale = torch.ones(width)
-    model.heads, model[0].extra = [head], {"block": (block,)}
+    tied = nn.Linear(width, width)
+    tied.weight, tied.bias = model[0].weight, model[0].bias
+    model.heads, model[0].extra = [head, tied], {"block": (block,)}
     norm = block[0]
     strays = {
         "a parameter of a module in a list": head.weight,

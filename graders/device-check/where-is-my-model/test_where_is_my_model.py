@@ -89,12 +89,15 @@ def test_strays_are_found(run, seed):
         "in containers in containers": "cpu",
         "a view of a parameter": "cpu",
         "a parameter in a list": "cpu",
+        "an attribute whose name begins with an underscore": "cpu",
+        "in an OrderedDict": "cpu",
+        "in a namedtuple": "cpu",
     }
     strays(run("tensors", **sizes(seed, "width")), expected)
 
 
 def test_modules_in_a_list_are_strays(run, seed):
-    """Of a module that a plain list or tuple holds, all tensors are strays, and those of its parts."""
+    """Of a module that a plain list or tuple holds, all tensors that are not registered elsewhere are strays."""
     expected = {
         "a parameter of a module in a list": "cpu",
         "the bias of a module in a list": "cpu",

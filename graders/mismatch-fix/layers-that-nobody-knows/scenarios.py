@@ -91,7 +91,8 @@ _CPU, _META = torch.device("cpu"), torch.device("meta")
 def _registered(model, probe):
     with torch.no_grad():
         told = {name: probe.describe(each) for name, each in model.named_parameters()}
-        return {"parameters": told, "scale": getattr(model, "scale", None)}
+        values = {name: each for name, each in model.named_parameters() if not each.is_meta}
+        return {"parameters": told, "values": values}
 
 
 def _fill(model, state):

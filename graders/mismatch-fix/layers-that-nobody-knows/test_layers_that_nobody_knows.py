@@ -68,7 +68,7 @@ def right(seen, path, expected, what, device=None):
 
 
 def test_the_parameters_are_known(run, shared_seed):
-    """Built on the CPU or elsewhere, it has exactly the parameters of the list, all trained; the scale is ones."""
+    """Built on the CPU or elsewhere, it has exactly the parameters of the list, trained, which start as they should."""
     given = task(shared_seed)
     seen = run("build", **without(given, "state", "x"))
     for at, where in enumerate(("on the CPU", "on the meta device")):
@@ -83,8 +83,23 @@ def test_the_parameters_are_known(run, shared_seed):
             require(dtype == "float32", f"built {where}, {name} has the dtype {dtype}")
             trained = seen.flag(at, "parameters", name, "requires_grad")
             require(trained, f"built {where}, {name} does not require a gradient")
-    scale = seen.tensor(0, "scale", what="the scale of a new module", shape=(len(given["tasks"]),))
-    require(bool((scale == 1).all()), "the scale of a new module is not all ones")
+    starts_right(seen, given)
+
+
+def starts_right(seen, given):
+    """The scale of a new module is ones. The rest is spread evenly within the bound of `nn.Linear`, anew for each."""
+    values = {
+        name: seen.tensor(0, "values", name, what=name, dtype="float32", shape=tuple(each.shape)).double()
+        for name, each in given["state"].items()
+    }
+    require(bool((values.pop("scale") == 1).all()), "the scale of a new module is not all ones")
+    features, hidden = given["sizes"]
+    inputs = {name: features if name.startswith("trunk") else hidden for name in values}
+    share = torch.cat([value.flatten() * inputs[name] ** 0.5 for name, value in values.items()])
+    bound, mean = float(share.abs().max()), float(share.abs().mean())
+    even = 0.9 < bound < 1.0001 and 0.4 < mean < 0.6
+    require(even, "the layers of a new module do not start as those of nn.Linear", detail=f"{bound=} {mean=}")
+    require(len(share.unique()) > 0.9 * len(share), "layers of a new module start with the same numbers")
 
 
 def test_the_outputs_are_right(run, shared_seed, device):

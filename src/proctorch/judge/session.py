@@ -22,7 +22,7 @@ from proctorch.judge.sandbox import Sandbox, Strength
 #: device, imports most of this, which takes as long as torch itself: once for all jobs, then, and only if a job looks
 #: as if it will.
 _LATE_IMPORT = "torch._dynamo"
-_LATE_IMPORTERS = (b"optim", b"utils.checkpoint", b'device("meta")')
+_LATE_IMPORTERS = (b"optim", b"utils.checkpoint", b'"meta"', b"'meta'")
 _MAX_UNFIT = 3
 _UNWANTED = (
     *("terminal", "cacheprovider", "faulthandler", "warnings", "logging", "junitxml", "stepwise", "pastebin"),

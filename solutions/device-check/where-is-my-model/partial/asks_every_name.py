@@ -16,7 +16,7 @@ def held(tensors):
 
 def inside(thing):
     if isinstance(thing, nn.Module):
-        named = {name: getattr(thing, name) for name in dir(thing) if not name.startswith("_")}
+        named = {name: getattr(thing, name) for name in dir(thing) if not name.startswith("__")}
         return {**named, **thing._modules, **thing._parameters, **thing._buffers}
     if isinstance(thing, dict):
         return thing
