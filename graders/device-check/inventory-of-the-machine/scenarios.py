@@ -84,10 +84,11 @@ def free_memory(candidate, device, _probe, *, held, cached):
     candidate.inventory()  # libraries are loaded, and workspaces made, at the first product
     kept = torch.ones(held >> 2, device=device)
     torch.ones(cached >> 2, device=device)
-    before = torch.accelerator.get_memory_info(device.index)
+    before, reserved = torch.accelerator.get_memory_info(device.index), torch.accelerator.memory_reserved(device.index)
     rows = candidate.inventory()
     after = torch.accelerator.get_memory_info(device.index)
-    return {"rows": rows, "before": list(before), "after": list(after), "held": kept.nbytes}
+    lost = reserved - torch.accelerator.memory_reserved(device.index)
+    return {"rows": rows, "before": list(before), "after": list(after), "held": kept.nbytes, "lost": lost}
 
 
 def of_two(candidate, device, _probe, *, held):
@@ -106,7 +107,8 @@ def of_two(candidate, device, _probe, *, held):
 class _Changed(TorchDispatchMode):
     """Raises, on one device, where tensors of a dtype are made, used in any way, or multiplied.
 
-    These are the stages `making`, `use` and `product`.
+    These are the stages `making`, `use` and `product`. A product of empty matrices passes: torch returns before it
+    looks for a kernel.
     """
 
     def __init__(self, device, dtype, stage, error):
@@ -121,10 +123,13 @@ class _Changed(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        product = func.overloadpacket.__name__ in _PRODUCTS
-        if (self._stage == "use" or (self._stage == "product" and product)) and self._has(args, kwargs.values()):
+        met = self._has(args, kwargs.values())
+        if self._stage == "use" and met:
             raise self._error
         result = func(*args, **kwargs)
+        product = func.overloadpacket.__name__ in _PRODUCTS
+        if self._stage == "product" and product and met and result.numel():
+            raise self._error
         if self._stage == "making" and self._has([result]):
             raise self._error
         return result

@@ -155,7 +155,7 @@ def near(told, *readings):
 
 
 def test_free_is_what_nobody_has(run, seed, device):
-    """Total and free are the driver's counts, with tensors held and with memory in torch's cache."""
+    """Total and free are the driver's counts, with tensors held and with memory in torch's cache, which stays."""
     dice = random.Random(seed)
     seen = run("free_memory", held=dice.randint(32, 64) * MIB, cached=dice.randint(64, 128) * MIB)
     _, _, where = row(seen, device.torch, "rows")
@@ -163,6 +163,7 @@ def test_free_is_what_nobody_has(run, seed, device):
     require(size(seen, where, "total") == total, "the total memory is wrong")
     right = near(size(seen, where, "free"), before, seen.number("after", 0))
     require(right, "the free memory is wrong, where some is held and some is in torch's cache")
+    require(seen.number("lost") <= 0, "torch's cache is smaller afterwards")
 
 
 def test_each_accelerator_for_itself(run, seed):
