@@ -60,7 +60,8 @@ def checkpoint(candidate, device, probe, *, sizes, tasks, state, x):
     model.to(device)
     file = io.BytesIO()
     torch.save(model.state_dict(), file)
-    told = {"keys": [*model.state_dict()]}
+    given = x.to(device)
+    told = {"keys": [*model.state_dict()], "own": [_plain(model(given, task)) for task in tasks]}
     for name, assign in (("copied", False), ("assigned", True)):
         twin = candidate.Classifier(*sizes, tasks, _CPU)
         for task in tasks:
