@@ -376,6 +376,18 @@ def outcomes(grade: Grade) -> list[Outcome]:
     return [check.outcome for check in grade.checks]
 
 
+@pytest.mark.parametrize("made", ["to('meta')", 'ones(2, device="meta")'])
+def test_what_the_meta_device_imports_late_is_imported_once(tmp_path: Path, made: str) -> None:
+    """However scenarios name the meta device, no job imports torch's compiler, which takes more than a second."""
+    job = build(tmp_path, "exits")["exits"]
+    scenarios = "import sys\n\n\ndef there(candidate, device, probe):\n    return 'torch._dynamo' in sys.modules\n"
+    job.question.scenarios.write_text(f"{scenarios}\n# {made}\n", encoding="utf-8")
+    tests = "def test_a(run):\n    assert run('there').flag()\n"
+    job.question.tests.write_text(tests, encoding="utf-8")
+    (grade,) = Grading(Plan(replace(Bank.load(TINY), root=tmp_path), (job,))).run()
+    assert grade.checks[0].outcome is PASSED
+
+
 # ---------------------------------------------------------------------------------------------------- broken graders
 
 
