@@ -9,7 +9,7 @@ from proctorch.judge.checks import close, require
 #: Bytes of a tensor between two deep blocks, and its elements.
 BETWEEN, SIZE = 4096, 1024
 #: Deep stacks: how many blocks, and how many times the tensor between them each keeps.
-STACKS = [(36, 2), (30, 6), (12, 40)]
+STACKS = [(36, 2), (60, 20), (12, 40), (2, 40)]
 
 
 def dtype_on(device):

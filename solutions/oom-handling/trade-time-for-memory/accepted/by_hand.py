@@ -12,8 +12,7 @@ class Segment(torch.autograd.Function):
     @staticmethod
     def forward(ctx, blocks, x, *parameters):
         ctx.blocks = blocks
-        ctx.cuda = [x.device] if x.is_cuda else []
-        ctx.states = [torch.get_rng_state(), *map(torch.cuda.get_rng_state, ctx.cuda)]
+        ctx.states = torch.get_rng_state(), torch.cuda.get_rng_state_all()
         ctx.save_for_backward(x, *parameters)
         return run(blocks, x)
 
@@ -21,10 +20,9 @@ class Segment(torch.autograd.Function):
     def backward(ctx, gradient):
         x, *parameters = ctx.saved_tensors
         x = x.detach().requires_grad_()
-        with torch.enable_grad(), torch.random.fork_rng(ctx.cuda):
+        with torch.enable_grad(), torch.random.fork_rng():
             torch.set_rng_state(ctx.states[0])
-            for device, state in zip(ctx.cuda, ctx.states[1:]):
-                torch.cuda.set_rng_state(state, device)
+            torch.cuda.set_rng_state_all(ctx.states[1])
             output = run(ctx.blocks, x)
         return None, *torch.autograd.grad(output, [x, *parameters], gradient)
 
@@ -33,7 +31,7 @@ def run_blocks(blocks, x, kept, budget):
     count, length = len(blocks), 1
     if count * kept <= budget:
         return run(blocks, x)
-    while count % length or count // length * x.nbytes + length * kept > budget:
+    while count // length * x.nbytes + length * kept > budget:
         length += 1
     for start in range(0, count, length):
         segment = blocks[start : start + length]

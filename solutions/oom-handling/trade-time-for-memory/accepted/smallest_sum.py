@@ -1,4 +1,4 @@
-# Of all lengths that divide the stack, the one with the smallest sum of inputs and one segment.
+# Of all lengths that divide the stack into several segments, the one with the smallest sum of inputs and one segment.
 from torch.utils.checkpoint import checkpoint
 
 
@@ -12,7 +12,7 @@ def run_blocks(blocks, x, kept, budget):
     count = len(blocks)
     if count * kept <= budget:
         return run(blocks, x)
-    lengths = [length for length in range(1, count + 1) if count % length == 0]
+    lengths = [length for length in range(1, count) if count % length == 0]
     best = min(lengths, key=lambda length: count // length * x.nbytes + length * kept)
     for start in range(0, count, best):
         x = checkpoint(run, blocks[start : start + best], x, use_reentrant=False)

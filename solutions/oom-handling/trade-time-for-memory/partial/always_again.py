@@ -11,7 +11,7 @@ def run(blocks, x):
 
 def run_blocks(blocks, x, kept, budget):
     count = len(blocks)
-    lengths = [length for length in range(1, count + 1) if count % length == 0]
+    lengths = [length for length in range(1, count) if count % length == 0]
     best = min(lengths, key=lambda length: count // length * x.nbytes + length * kept)
     for start in range(0, count, best):
         x = checkpoint(run, blocks[start : start + best], x, use_reentrant=False)

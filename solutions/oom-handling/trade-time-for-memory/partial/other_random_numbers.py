@@ -13,7 +13,7 @@ def run_blocks(blocks, x, kept, budget):
     count = len(blocks)
     if count * kept <= budget:
         return run(blocks, x)
-    lengths = [length for length in range(1, count + 1) if count % length == 0]
+    lengths = [length for length in range(1, count) if count % length == 0]
     best = min(lengths, key=lambda length: count // length * x.nbytes + length * kept)
     for start in range(0, count, best):
         x = checkpoint(run, blocks[start : start + best], x, use_reentrant=False, preserve_rng_state=False)
