@@ -5,7 +5,7 @@ import torch.nn.functional as F
 
 def learn_perturbation(model, images, labels, start, *, steps, make_optimizer):
     gradient = torch.func.grad(lambda delta: -F.cross_entropy(model(images + delta), labels))
-    delta = start.detach().to(images.device, copy=True)
+    delta = start.to(images.device, copy=True)
     optimizer = make_optimizer([delta])
     for _ in range(steps):
         delta.grad = gradient(delta)

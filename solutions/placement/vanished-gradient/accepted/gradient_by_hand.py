@@ -6,7 +6,8 @@ from torch import nn
 
 def learn_perturbation(model, images, labels, start, *, steps, make_optimizer):
     delta = nn.Parameter(torch.empty_like(start, device=images.device))
-    delta.data.copy_(start)
+    with torch.no_grad():
+        delta.copy_(start)
     optimizer = make_optimizer([delta])
     for _ in range(steps):
         loss = F.cross_entropy(model(images + delta), labels)

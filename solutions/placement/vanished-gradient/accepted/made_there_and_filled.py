@@ -4,8 +4,7 @@ import torch.nn.functional as F
 
 
 def learn_perturbation(model, images, labels, start, *, steps, make_optimizer):
-    delta = torch.empty(start.shape, dtype=start.dtype, device=images.device)
-    delta.copy_(start).requires_grad_()
+    delta = torch.empty(start.shape, device=images.device).copy_(start).requires_grad_()
     optimizer = make_optimizer([delta])
     for _ in range(steps):
         loss = -F.cross_entropy(model(images + delta), labels)

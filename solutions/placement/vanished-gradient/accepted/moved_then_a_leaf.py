@@ -3,7 +3,7 @@ import torch.nn.functional as F
 
 
 def learn_perturbation(model, images, labels, start, *, steps, make_optimizer):
-    delta = start.detach().to(images.device, copy=True).requires_grad_()
+    delta = start.to(images.device, copy=True).requires_grad_()
     optimizer = make_optimizer([delta])
     for _ in range(steps):
         loss = -F.cross_entropy(model(images + delta), labels)
