@@ -7,7 +7,6 @@ class Guard:
 
     def __init__(self, chunk):
         self._chunk = chunk
-        self.failed = False
 
     def __enter__(self):
         return self

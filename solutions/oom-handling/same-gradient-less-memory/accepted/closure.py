@@ -8,7 +8,7 @@ def train_step(model, batch, optimizer, max_chunk):
         raise ValueError("batch normalization needs the whole batch at once")
     device = next(model.parameters()).device
     x, y = (each.to(device) for each in batch)
-    count = (batch[1] != -100).sum().item()
+    count = (batch[1] != -100).sum()
 
     def closure():
         optimizer.zero_grad()
