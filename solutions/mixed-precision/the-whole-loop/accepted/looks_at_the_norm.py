@@ -24,15 +24,10 @@ def train(model, loss_fn, groups, optimizer, scheduler, scaler, dtype, max_norm)
 
 
 def checkpoint(model, optimizer, scheduler, scaler):
-    return {
-        "weights": {name: value.clone() for name, value in model.state_dict().items()},
-        "rest": copy.deepcopy((optimizer.state_dict(), scheduler.state_dict(), scaler.state_dict())),
-    }
+    return {"states": [copy.deepcopy(each.state_dict()) for each in (model, optimizer, scheduler, scaler)]}
 
 
 def resume(saved, model, optimizer, scheduler, scaler):
-    model.load_state_dict(saved["weights"])
-    of_optimizer, of_scheduler, of_scaler = saved["rest"]
-    optimizer.load_state_dict(of_optimizer)
-    scheduler.load_state_dict(of_scheduler)
-    scaler.load_state_dict(of_scaler)
+    parts = [model, optimizer, scheduler, scaler]
+    for index, state in enumerate(saved["states"]):
+        parts[index].load_state_dict(state)

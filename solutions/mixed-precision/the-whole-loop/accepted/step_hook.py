@@ -37,11 +37,10 @@ def checkpoint(model, optimizer, scheduler, scaler):
         file,
     )
     file.seek(0)
-    return torch.load(file, weights_only=True)
+    return torch.load(file)
 
 
 def resume(saved, model, optimizer, scheduler, scaler):
-    model.load_state_dict(saved["model"])
-    optimizer.load_state_dict(saved["optimizer"])
-    scheduler.load_state_dict(saved["scheduler"])
-    scaler.load_state_dict(saved["scaler"])
+    parts = {"model": model, "optimizer": optimizer, "scheduler": scheduler, "scaler": scaler}
+    for name, state in saved.items():
+        parts[name].load_state_dict(state)
