@@ -88,6 +88,8 @@ def _build(plan, tensors):
             return np.arange(3.0)
         case "set":
             return {"left", "right"}
+        case "type":
+            return _TYPES[rest[0]]
         case _:
             return rest[0]
 

@@ -36,6 +36,7 @@ class Batch:
             ("pooled", self._deep(["list", [["view", lengths[1]], lengths]])),
             (7, ["tuple", [self._floats(), self._floats(0, 3), ["list", []], ["dict", []], ["tuple", []]]]),
             ("meta", ["dict", [["camera", ["ndarray"]], ["sides", ["set"]], ["scale", ["float", 0.5]]]]),
+            ("made of", ["list", [["type", "Sample"], ["type", "Frame"]]]),  # no instances
         ]
         self._dice.shuffle(entries)
         self.plan = ["dict", [[key, each] for key, each in entries]]
@@ -167,7 +168,7 @@ def test_listed_names_stay(run, seed):
     """Below a listed key or field tensors are the same objects; all others move, the same tensor elsewhere too."""
     dice = random.Random(seed)
     batch = Batch(seed)
-    for keep in (["lengths"], ("labels", dice.choice(("inner", "camera")), 7), ("length", "frame")):
+    for keep in (["lengths", "image"], ("labels", dice.choice(("inner", "camera")), 7), ("length", "frame")):
         seen = run("move", **batch.inputs(), to="meta", keep=keep)
         for key, shown, node, kept in walk(batch.plan, keep):
             if node[0] not in LEAVES:

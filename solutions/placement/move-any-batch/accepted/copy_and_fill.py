@@ -10,16 +10,14 @@ class Mover:
         self.device, self.keep, self.memo = device, keep, {}
 
     def tensor(self, given):
-        if given.device == self.device:
-            return given
         if id(given) not in self.memo:
             dtype = given.dtype
             if dtype is torch.float64:
                 try:
-                    torch.zeros((0,), dtype=dtype, device=self.device)
-                except (TypeError, RuntimeError):
+                    torch.zeros((), dtype=dtype, device=self.device)
+                except TypeError:
                     dtype = torch.float32
-            self.memo[id(given)] = given.to(self.device, dtype, non_blocking=self.device.type != "cpu")
+            self.memo[id(given)] = given.to(self.device, dtype)
         return self.memo[id(given)]
 
     def __call__(self, given):

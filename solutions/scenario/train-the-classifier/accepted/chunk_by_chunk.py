@@ -32,7 +32,7 @@ class Trainer:
                 continue
             start = end
             part, grads = got
-            loss = loss + part
+            loss += part
             for parameter, grad in zip(self.parameters, grads):
                 parameter.grad += grad / share
         self.optimizer.step()

@@ -38,7 +38,7 @@ def attempt(model, optimizer, images, labels, weights, rows):
         for x, y in zip(images.split(rows), labels.split(rows)):
             loss = F.cross_entropy(model(x), y, weight=weights, reduction="sum")
             (loss / weight).backward()
-            total = total + loss.detach()
+            total += loss.detach()
     except torch.OutOfMemoryError:
         if rows == 1:
             raise

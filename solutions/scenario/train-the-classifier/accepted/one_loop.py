@@ -1,5 +1,6 @@
-# What counts is kept in modules, which are moved as the model is; the length of a chunk is found in one loop.
+# The criterion is a module that is moved as the model is; the length of a chunk is found in one loop.
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 
@@ -8,27 +9,16 @@ class Criterion(nn.Module):
 
     def __init__(self, class_weights):
         super().__init__()
-        self.register_buffer("weights", class_weights.clone())
-        self.rows = nn.CrossEntropyLoss(reduction="none")
+        self.register_buffer("weights", class_weights)
 
     def forward(self, logits, labels):
-        return self.rows(logits, labels) * self.weights[labels]
-
-
-class Confusion(nn.Module):
-    def __init__(self, *shape, device):
-        super().__init__()
-        self.register_buffer("counts", torch.zeros(*shape, dtype=torch.int64, device=device))
-
-    def add(self, epoch, labels, predicted):
-        one = torch.ones_like(labels)
-        self.counts[epoch].index_put_((labels, predicted), one, accumulate=True)
+        return F.cross_entropy(logits, labels, reduction="none") * self.weights[labels]
 
 
 def fit(model, train, val, class_weights, device, *, epochs, rate, path):
     before = [each.training for each in model.modules()]
-    classes = len(class_weights)
-    criterion, confusion = Criterion(class_weights), Confusion(epochs, classes, classes, device=device)
+    criterion, classes = Criterion(class_weights), len(class_weights)
+    confusion = torch.zeros(epochs, classes, classes, dtype=torch.int64, device=device)
     nn.ModuleList([model, criterion]).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9)
     losses, longest = [], None
@@ -56,10 +46,12 @@ def fit(model, train, val, class_weights, device, *, epochs, rate, path):
         losses.append((total / shares).item())
         model.eval()
         for images, labels in val:
+            labels = labels.to(device)
             with torch.no_grad():
-                confusion.add(epoch, labels.to(device), model(images.to(device)).argmax(1))
+                predicted = model(images.to(device)).argmax(1)
+            confusion[epoch].index_put_((labels, predicted), torch.ones_like(labels), accumulate=True)
     for each, mode in zip(model.modules(), before):
         each.training = mode
     state = model.state_dict()
     torch.save({name: state[name].to("cpu") for name in state}, path)
-    return {"losses": losses, "confusion": confusion.counts.cpu()}
+    return {"losses": losses, "confusion": confusion.cpu()}
