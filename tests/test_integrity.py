@@ -243,13 +243,18 @@ def test_what_is_ordinary(source: str) -> None:
     assert found(source) == []
 
 
+#: It asks for a tool that watches torch's own calls: its answers do what deserves a look in any other.
+ASKS_FOR_IT = "find-the-culprit"
+
+
 def test_shipped_answers_raise_no_flag() -> None:
-    """No starter, and no shipped solution, right or wrong, does anything that deserves a look."""
+    """No starter, and no shipped solution, right or wrong, does anything that deserves a look, but to one question."""
     bank = Bank.load()
     sources = {question.id: question.starter for question in bank.questions}
     for path in (bank.root / "solutions").rglob("*.py"):
-        sources[str(path)] = Submission(path).text
-    assert len(sources) > 150
+        if path.parents[1].name != ASKS_FOR_IT:
+            sources[str(path)] = Submission(path).text
+    assert len(sources) > 600
     assert {name: found(source) for name, source in sources.items() if audit(source)} == {}
 
 
