@@ -3,10 +3,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
+# The phone screen's four questions.
+DEMO := pick-device constant-that-stays first-autocast-step loop-that-waits
+
 .PHONY: help install demo test lint bench fuzz gpu-check picture questions clean
 
 help:
-	@echo "make demo   set up, grade the shipped solutions, say where the report is"
+	@echo "make demo   set up, grade the shipped solutions of four questions, say where the report is"
 	@echo "make test   set up, check style and types, run all tests"
 	@echo "make questions  write docs/questions.md anew"
 	@echo "make picture  take the README's pictures anew"
@@ -25,7 +28,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 # A wrong solution is graded as wrong, so the command ends with 1: that is what is to be shown, and no failure here.
 demo: install
 	mkdir -p demo
-	$(BIN)/proctorch grade $(sort $(wildcard solutions/*/*/*/*.py)) -o demo/results.json -o demo/report.html >demo/transcript.txt \
+	@echo "grading the shipped solutions of $(DEMO)"
+	@$(BIN)/proctorch grade $(sort $(wildcard $(DEMO:%=solutions/*/%/*/*.py))) -o demo/results.json -o demo/report.html >demo/transcript.txt \
 		|| test $$? -eq 1
 	@tail -n 1 demo/transcript.txt
 	@echo "The report: $(CURDIR)/demo/report.html"

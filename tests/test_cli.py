@@ -322,6 +322,14 @@ def test_a_bug_is_no_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     assert done.err.startswith("proctorch: a bug in Proctorch: ZeroDivisionError: division by zero\n")
 
 
+def test_a_page_that_cannot_be_written(run: Run) -> None:
+    """Where a page is to go is looked at before the work, and what prevents it is told in a line."""
+    for arguments in (["verify", "--mutants", "--write", "no/proof.md"], ["list", "--write", "no/questions.md"]):
+        done = run(*arguments)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith(f"{arguments[-1]}: cannot be written: ")
+
+
 def test_every_command_is_in_the_readme() -> None:
     """The README shows every command."""
     readme = (Path(__file__).parents[1] / "README.md").read_text()

@@ -150,6 +150,14 @@ def test_copies_by_the_hundred(run: Run) -> None:
     assert [text.count(f"Person {at:03}") for at, text in enumerate(texts)] == [2] * 101
 
 
+def test_names_by_the_hundred_that_no_font_has(run: Run) -> None:
+    """A sign of a name that no font has is told, and shown as its number, in prints of one sheet too."""
+    Path("people.csv").write_text("name\n" + "Ann \U00013000\n" * 101)
+    done = run("sheet", "double-it", "-o", "all.pdf", "--names", "people.csv")
+    assert "no font here has \U00013000 (U+13000): shown as its number" in done.err
+    assert "Ann ⟨U+13000⟩" in pages(Path("all.pdf").read_bytes())[100]
+
+
 def test_every_sign_comes_out(bank: Path) -> None:
     """Every ASCII punctuation mark, accents, and text in other directions come out as they were written."""
     signs = "! \" # $ % & ' ( ) * + , - . / : ; < = > ? @ [ \\ ] ^ _ ` { | } ~"

@@ -8,6 +8,12 @@ from pathlib import Path
 from proctorch.errors import UsageError
 
 
+def check_folder(path: Path) -> None:
+    """UsageError if `path` is in no folder that is there: told before the work whose result goes to it."""
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: cannot be written: there is no folder {path.parent}")
+
+
 def replace_file(path: Path, content: str | bytes) -> None:
     """Make `content` that of `path` (a text as UTF-8), whole or not at all. What prevents it is a UsageError."""
     try:

@@ -40,14 +40,6 @@ class Typst(str):
         return self
 
 
-class MarkdownError(ValueError):
-    """A Markdown text has what cannot be set in print. `line` counts from 1, within the text."""
-
-    def __init__(self, line: int, what: str) -> None:
-        super().__init__(what)
-        self.line = line
-
-
 def string(text: object) -> Typst:
     """A string literal: `"…"`, for an argument."""
     return _literal(markup.visible(str(text)))
@@ -59,10 +51,7 @@ def text(value: object) -> Typst:
 
 
 def typst_markdown(source: str, columns: int = _COLUMNS, heading: int = 3) -> Typst:
-    """Markdown as Typst blocks. Its headings start at level `heading`, its listings have so many `columns`.
-
-    MarkdownError for what print has no form for.
-    """
+    """Markdown as Typst blocks. Its headings start at level `heading`, its listings have so many `columns`."""
     return Typst("".join(_blocks(markup.markdown_tokens(source), heading, columns)))
 
 
@@ -115,7 +104,7 @@ def _folded(line: Sequence[tuple[str, str]], columns: int) -> Iterator[list[tupl
     yield piece
 
 
-#: What stands for a token that says nothing more.
+#: What stands for a token that says nothing more: with those below, all that the parser makes, HTML and pictures off.
 _FIXED = {
     "paragraph_open": "",
     "heading_close": "]\n\n",
@@ -165,14 +154,7 @@ def _blocks(tokens: Sequence["Token"], heading: int, columns: int) -> Iterator[s
             case "table_open":
                 yield f"#markdown-table({_columns(tokens, token)}, "
             case _:
-                yield _fixed(token)
-
-
-def _fixed(token: "Token") -> str:
-    if token.type not in _FIXED:
-        line = token.map[0] + 1 if token.map else 1
-        raise MarkdownError(line, f"a sheet cannot show what Markdown calls {token.type}")
-    return _FIXED[token.type]
+                yield _FIXED[token.type]
 
 
 def _columns(tokens: Sequence["Token"], table: "Token") -> str:
@@ -197,7 +179,7 @@ def _inline(tokens: Sequence["Token"]) -> Iterator[str]:
             case "link_open":
                 yield f"#link({string(token.attrs.get('href', ''))})["
             case _:
-                yield _fixed(token)
+                yield _FIXED[token.type]
 
 
 def _breakable(code: str) -> str:

@@ -15,6 +15,7 @@ from proctorch.bank.bank import Bank
 from proctorch.bank.question import Need, Question
 from proctorch.bank.text import Fault, nearest, printable, shortened
 from proctorch.errors import BankError, Diagnostic
+from proctorch.files import replace_file
 
 #: A row of proof.md: the question's id and its kill rate.
 _PROVEN = re.compile(r"^\| ([a-z0-9-]+) \|.*\| ([0-9.]+%) \| `[0-9a-f]+` \|$", re.MULTILINE)
@@ -90,7 +91,7 @@ def write_questions_page(path: Path, bank: Bank) -> None:
     proof = path.with_name("proof.md")
     asked = read_coverage(path.with_name("coverage.yaml"), bank)
     told = proof.read_text(encoding="utf-8") if proof.is_file() else ""
-    path.write_text(questions_page(bank, asked, told), encoding="utf-8")
+    replace_file(path, questions_page(bank, asked, told))
 
 
 def _question_table(bank: Bank, rates: dict[str, str]) -> Iterator[str]:

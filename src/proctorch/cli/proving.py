@@ -117,7 +117,10 @@ def _verify_mutants(
     as_json: bool,
 ) -> int:
     from proctorch.devices import CPU, VIRTUAL, choose
+    from proctorch.files import check_folder
 
+    if write:
+        check_folder(write)
     try:
         from proctorch.verify import kills as proof
     except ModuleNotFoundError as error:

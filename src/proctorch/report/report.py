@@ -18,7 +18,7 @@ from pathlib import Path
 
 from proctorch.bank.question import Card, Question
 from proctorch.errors import ProctorchError, UsageError
-from proctorch.files import cause, replace_file
+from proctorch.files import cause, check_folder, replace_file
 from proctorch.judge.grade import CheckResult, Flag, Grade, Verdict
 
 SCHEMA = 2
@@ -257,8 +257,7 @@ class Report:
 
 def check_target(path: Path) -> None:
     """UsageError unless the suffix of `path` is one that a report can be written as, and its folder is there."""
-    if not path.parent.is_dir():
-        raise UsageError(f"{path}: cannot be written: there is no folder {path.parent}")
+    check_folder(path)
     if path.suffix.lower() not in _WRITERS:
         raise UsageError(f"{path}: a report is written as {' or '.join(sorted(_WRITERS))}, by the file's suffix")
 

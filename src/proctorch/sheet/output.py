@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proctorch.errors import UsageError
-from proctorch.files import replace_file
+from proctorch.files import check_folder, replace_file
 from proctorch.sheet.sheet import Sheet
 
 FORMATS = (".html", ".ipynb", ".md", ".pdf")
@@ -62,8 +62,7 @@ def check(path: Path) -> None:
     """UsageError unless a sheet can be written there: its suffix is a format's, and its folder is there."""
     if path.suffix.lower() not in FORMATS:
         raise UsageError(f"{path}: a sheet is written as {', '.join(FORMATS)}, by the file's suffix")
-    if not path.parent.is_dir():
-        raise UsageError(f"{path}: cannot be written: there is no folder {path.parent}")
+    check_folder(path)
 
 
 def files(path: Path, sheets: Sequence[Sheet], copies: Sequence[Mapping[str, str]], *, separate: bool) -> list[File]:
@@ -74,20 +73,17 @@ def files(path: Path, sheets: Sequence[Sheet], copies: Sequence[Mapping[str, str
     if len(copies) > 1 and not separate and path.suffix.lower() != ".pdf":
         raise UsageError(f"{path}: many copies in one file are a PDF; add --separate for a file each")
     found = []
+    digits = len(str(len(copies)))
     for number, sheet in enumerate(sheets):
-        mine = list(enumerate(copies, 1))[number :: len(sheets)] if len(copies) > 1 else list(enumerate(copies, 1))
+        mine = [*enumerate(copies, 1)]
+        if len(copies) > 1:
+            mine = mine[number :: len(sheets)]
         target = path if len(sheets) == 1 else path.with_stem(f"{path.stem}-{number + 1}")
-        if not separate:
-            found += [File(target, sheet, [copy for _, copy in mine])] if mine else []
-            continue
-        for at, copy in mine:
-            found.append(
-                File(
-                    target.with_stem(f"{target.stem}-{at:0{len(str(len(copies)))}}-{_slug(copy['name'])}"),
-                    sheet,
-                    [copy],
-                )
-            )
+        if separate:
+            stems = (f"{target.stem}-{at:0{digits}}-{_slug(copy['name'])}" for at, copy in mine)
+            found += [File(target.with_stem(stem), sheet, [copy]) for stem, (_, copy) in zip(stems, mine, strict=True)]
+        elif mine:
+            found.append(File(target, sheet, [copy for _, copy in mine]))
     return found
 
 

@@ -6,10 +6,11 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import typst
 
-from proctorch import templating, typeset
+from proctorch import markup, templating, typeset
 from proctorch.errors import UsageError
 from proctorch.sheet.logo import read_logo
 from proctorch.sheet.sheet import Sheet
@@ -88,29 +89,26 @@ class _Press:
     def print_over(self, copies: Sequence[Mapping[str, str]]) -> bytes:
         """One sheet, printed for each copy, with the copy's own words over it."""
         (self._folder / "one.pdf").write_bytes(self.print([{}]))
-        found = json.loads(
-            typst.query(
-                self._folder / "sheet.typ",
-                "<spot>",
-                field="value",
-                root=self._folder,
-                font_paths=list(self._fonts),
-                ignore_system_fonts=not self._system,
-            )
-        )
-        pages = json.loads(
-            typst.query(
-                self._folder / "sheet.typ",
-                "<copy-ends>",
-                field="value",
-                root=self._folder,
-                font_paths=list(self._fonts),
-                ignore_system_fonts=not self._system,
-            )
-        )[0]
+        spots, [pages] = self._told_by("<spot>"), self._told_by("<copy-ends>")
+        # A file without tags may have signs that no font has, and Typst does not say so: they are tried before.
+        signs = sorted({sign for copy in copies for value in copy.values() for sign in markup.visible(value)})
+        self._typeset("signs.typ", f"#set document(title: [signs])\n{typeset.text(''.join(signs))}", tagged=True)
         self._over = True
-        filled = values(self._sheet) | {"copies": copies, "fonts": self._families(), "spots": found, "pages": pages}
-        return self._typeset("copies.typ", templating.render(_OVERLAY, filled, folder=self._templates), tagged=False)
+        filled = values(self._sheet) | {"copies": copies, "fonts": self._families(), "spots": spots, "pages": pages}
+        source = templating.render(_OVERLAY, filled, folder=self._templates)
+        return self._typeset("copies.typ", _numbered(source, self._missing), tagged=False)
+
+    def _told_by(self, label: str) -> list[Any]:
+        """What the metadata with this label say in the sheet that was set last."""
+        found = typst.query(
+            self._folder / "sheet.typ",
+            label,
+            field="value",
+            root=self._folder,
+            font_paths=list(self._fonts),
+            ignore_system_fonts=not self._system,
+        )
+        return list(json.loads(found))
 
     def warnings(self) -> Iterator[str]:
         """What is to be told beside the PDF."""
@@ -141,8 +139,7 @@ class _Press:
                     raise _told(error) from error
                 if self._system:
                     self._give_up(signs)
-                    for sign in signs:
-                        source = source.replace(sign, f"⟨U+{ord(sign):04X}⟩")
+                    source = _numbered(source, signs)
                 self._system = True  # a font of this machine may have them
             else:
                 return content
@@ -161,6 +158,11 @@ class _Press:
         families = (*_EASY, *_SERIF) if self._sheet.settings.dyslexia else _SERIF
         known = set(typst.Fonts(include_system_fonts=self._system, font_paths=list(self._fonts)).families())
         return typeset.Typst(f"({', '.join(typeset.string(each) for each in families if each in known)},)")
+
+
+def _numbered(source: str, signs: Iterable[str]) -> str:
+    """The source with the numbers of these signs in their place."""
+    return source.translate({ord(sign): f"⟨U+{ord(sign):04X}⟩" for sign in signs})
 
 
 def _undisplayed(diagnostic: str) -> list[str]:

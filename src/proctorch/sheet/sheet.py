@@ -1,6 +1,5 @@
 """A sheet as data: which questions, in which order, for whom. How it looks is up to the formats beside this file."""
 
-import dataclasses
 import enum
 import hashlib
 import random
@@ -80,12 +79,6 @@ class Sheet:
     @property
     def points(self) -> Fraction:
         return sum((item.question.points for item in self.items), Fraction(0))
-
-    def for_(self, edition: Edition) -> "Sheet":
-        """The same questions, form and all, for somebody else."""
-        solutions = [() if edition is Edition.CANDIDATE else tuple(_solutions(item.question)) for item in self.items]
-        items = tuple(dataclasses.replace(item, solutions=own) for item, own in zip(self.items, solutions, strict=True))
-        return dataclasses.replace(self, edition=edition, items=items)
 
 
 def drawn(questions: Sequence[Question], *, seed: int, variant: int, count: int | None) -> tuple[Question, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from proctorch.bank.bank import Bank
+from proctorch.files import replace_file
 from proctorch.verify.kills import LEAST_KILLED, LEAST_KILLED_OF_ALL, MOST_EQUIVALENT, Fate, Kills, Total
 
 _DIGITS = 16
@@ -74,7 +75,7 @@ def stale_rows(bank: Bank, page: str) -> list[str]:
 def write_page(path: Path, bank: Bank, kills: Iterable[Kills]) -> None:
     """Writes the page, or makes some of its rows anew."""
     before = path.read_text(encoding="utf-8") if path.is_file() else ""
-    path.write_text(proof_page(bank, kills, before), encoding="utf-8")
+    replace_file(path, proof_page(bank, kills, before))
 
 
 def _row(bank: Bank, kills: Kills) -> str:
