@@ -82,17 +82,21 @@ def low(seed):
 
 
 def empty(seed):
-    """As ordinary, with sequences of which all tokens are hidden."""
+    """As ordinary, with sequences of which all tokens are hidden; any weight in them would raise their logits by 6."""
     given = ordinary(seed)
-    given["keep"][seed % len(given["keep"])] = False
-    given["keep"][-1] = False
+    of_out = given["weights"]["out"][0][0]
+    given["weights"]["value"][1] = 6 * of_out / of_out.square().sum()
+    for row in (seed % len(given["keep"]), -1):
+        given["keep"][row], given["y"][row] = False, 0.0
     return given
 
 
 def confident(seed):
-    """As ordinary, with logits up to a hundred that are all on the wrong side."""
+    """As ordinary, with logits that are all on the wrong side; the largest in size is positive, and from 40 to 80."""
     given = ordinary(seed)
-    given["weights"]["out"] = [60 * each for each in given["weights"]["out"]]
+    found = logits(doubled(given), given)
+    largest = float(found[found.abs().argmax()])
+    given["weights"]["out"] = [(40 + seed % 41) / largest * each for each in given["weights"]["out"]]
     return given | {"y": (logits(doubled(given), given) < 0).float()}
 
 
