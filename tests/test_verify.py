@@ -1,5 +1,6 @@
 """Verify finds what is wrong with a grader or a solution; on a bank in order it finds nothing."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def test_a_process_that_breaks(bank: Path) -> None:
 
 
 def test_stress(bank: Path) -> None:
-    """Each solution is graded so many times, each time with a seed of its own; what differs once is told with it.
+    """Each solution is graded in so many rounds, each with a seed of its own; what differs once is told with it.
 
     The seed repeats it.
     """
@@ -71,7 +72,7 @@ def test_stress(bank: Path) -> None:
     path.write_text("def double(x):\n    return x * 3 if float(x.sum()) > 9 else x + x\n")
     loaded = Bank.load(bank)
     trials = proof.plan_stress(loaded.questions, [CPU], 20)
-    assert len(trials) == len({trial.job.seed for trial in trials}) == 7 * 20
+    assert (len(trials), len({trial.job.seed for trial in trials})) == (7 * 20, 20)
     findings = proof.verify(loaded, [trial for trial in trials if trial.name == "accepted/add.py"], processes=1)
     found = [finding for finding in findings if finding.problem]
     assert 0 < len(found) < len(findings) == 20
@@ -79,6 +80,24 @@ def test_stress(bank: Path) -> None:
     seeded = proof.plan_trials(loaded.questions, [CPU], found[0].trial.job.seed)
     [again] = proof.verify(loaded, [trial for trial in seeded if trial.name == "accepted/add.py"], processes=1)
     assert again.problem == found[0].problem
+
+
+def test_stress_asks_each_round_for_what_a_check_catches_alone(bank: Path) -> None:
+    """A check that is the only one to catch something by chance alone is told, with how often and with a seed."""
+    path = bank / SOLUTIONS / "partial" / "wider.py"
+    path.write_text(
+        path.read_text()
+        + "\n\nwider = double\n\n\ndef double(x):\n    y = wider(x)\n    x += x.sum() > 9\n    return y\n"
+    )
+    loaded = Bank.load(bank)
+    trials = [each for each in proof.plan_stress(loaded.questions, [CPU], 20) if each.name.startswith("partial/")]
+    findings = proof.verify(loaded, trials, processes=1)
+    assert [finding.problem for finding in findings if finding.problem] == []
+    [told] = proof.unproven(findings)
+    assert told.problem.startswith("no wrong solution is caught by test_place alone (the nearest, ")
+    often = re.search(r" \((\d+) of 20 rounds; seed \d+\)$", told.problem)
+    assert often
+    assert 0 < int(often[1]) < 20
 
 
 def test_the_default_bank_is_proven() -> None:

@@ -77,7 +77,7 @@ def verify(
         trials = proof.plan_trials(questions, chosen, seed)
     with progress(len(trials)) as advance:
         findings = proof.verify(loaded, trials, processes=processes, on_trial=advance)
-    unproven = [] if stress else proof.unproven(findings)
+    unproven = proof.unproven(findings)
     to_do = [] if stress else [(each.id, told) for each in questions for told in unfinished(each)]
     problems = [finding for finding in findings if finding.problem]
     if as_json:

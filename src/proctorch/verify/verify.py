@@ -103,12 +103,13 @@ def plan_trials(questions: Iterable[Question], devices: Iterable[Device], seed: 
 
 
 def plan_stress(questions: Iterable[Question], devices: Iterable[Device], times: int) -> list[Trial]:
-    """The shipped solutions so many `times` on each device, each time with other hidden inputs.
+    """The shipped solutions in so many rounds on each device, each round with other hidden inputs.
 
     UsageError if a wrong solution does not say what must catch it.
     """
     once = [trial for trial in plan_trials(questions, devices) if trial.kind is Kind.SOLUTION]
-    return [_seeded(trial, secrets.randbits(53)) for trial in once for _ in range(times)]
+    seeds = [secrets.randbits(53) for _ in range(times)]
+    return [_seeded(trial, seed) for trial in once for seed in seeds]
 
 
 def verify(
@@ -140,12 +141,26 @@ def unproven(findings: Iterable[Finding]) -> list[Unproven]:
 
     Each check that was made on some device must be the only one to catch some wrong solution on some device. One that
     looks at floating-point numbers must reject a right solution's when they are as coarse as bfloat16's, unless the
-    question says why such numbers are right.
+    question says why such numbers are right. Of several rounds each must prove it; the first that does not is told.
     """
-    by_question: dict[str, list[Finding]] = {}
+    rounds: dict[str, dict[int, list[Finding]]] = {}
     for finding in findings:
-        by_question.setdefault(finding.trial.job.question.id, []).append(finding)
-    return [each for group in by_question.values() for each in (*_lone_catches(group), *_coarse(group))]
+        job = finding.trial.job
+        rounds.setdefault(job.question.id, {}).setdefault(job.seed, []).append(finding)
+    return [each for of_question in rounds.values() for each in _of_rounds(of_question)]
+
+
+def _of_rounds(rounds: dict[int, list[Finding]]) -> Iterator[Unproven]:
+    """What the rounds of one question do not prove, each thing once."""
+    found: dict[tuple[str, str], list[tuple[int, Unproven]]] = {}
+    for seed, findings in rounds.items():
+        for prove in (_lone_catches, _coarse):
+            for each in prove(findings):
+                found.setdefault((prove.__name__, each.test), []).append((seed, each))
+    for failed in found.values():
+        seed, first = failed[0]
+        often = f" ({len(failed)} of {len(rounds)} rounds; seed {seed})" if len(rounds) > 1 else ""
+        yield replace(first, problem=first.problem + often)
 
 
 def _lone_catches(findings: list[Finding]) -> Iterator[Unproven]:
