@@ -86,6 +86,7 @@ def train_step(model, optimizer, batch, device):
 | labels | `(N,)` | `int64` |
 """,
     starter="def train_step(model, optimizer, batch, device):\n    ...\n",
+    self_check="",
     entry=(
         EntryPoint("train_step", (Parameter("model"), Parameter("optimizer"), Parameter("batch"), Parameter("device"))),
     ),
@@ -170,6 +171,7 @@ PICK_DEVICE = Question(
     device=Need.ANY,
     prompt="Write `pick_device(prefer=None)`: the preferred device if it works, else an accelerator, else the CPU.\n",
     starter="def pick_device(prefer=None):\n    ...\n",
+    self_check="",
     entry=(EntryPoint("pick_device", (Parameter("prefer", "None"),)),),
     limits=Limits(),
     budget=None,
@@ -208,6 +210,7 @@ FIT_THE_BATCH = Question(
     device=Need.BUDGET,
     prompt="Write `largest_batch(step, sizes)`: the largest size whose step fits into the device's memory.\n",
     starter="def largest_batch(step, sizes):\n    ...\n",
+    self_check="",
     entry=(EntryPoint("largest_batch", (Parameter("step"), Parameter("sizes"))),),
     limits=Limits(),
     budget=64 << 20,

@@ -161,6 +161,9 @@ class Question:
     prompt: str
     #: Python source: runs, and does not pass.
     starter: str
+    #: Python source: pytest functions without parameters that try what the prompt shows. A candidate gets them. May be
+    #: empty.
+    self_check: str
     entry: tuple[EntryPoint, ...]
     limits: Limits
     #: Bytes of the accelerator where `device` is BUDGET, else None.

@@ -256,6 +256,11 @@ _QUESTION = _mapping(
         core.str_schema(strict=True, min_length=1),
         "the Python that a candidate starts from; it runs, and does not pass",
     ),
+    self_check=_key(
+        core.str_schema(strict=True, min_length=1),
+        "`def test_…():` functions that try what the prompt shows; a candidate gets them",
+        optional=True,
+    ),
     entry=_key(_ENTRY, "what the submission must define, such as `{train_step: [model, batch, device]}`"),
     limits=_key(
         _LIMITS, "`seconds`, `cpu`, `memory`, `output`, `processes`, `threads`, `disk`, `open_files`", optional=True
@@ -358,19 +363,19 @@ def _validated(document: Document) -> tuple[dict[str, Any] | None, list[Fault]]:
     told = {(fault.line, fault.column) for fault in faults}
     broken = ((document.place(location), message) for location, message in broken_rules(data))
     faults += (Fault(*place, message) for place, message in broken if place not in told)
-    faults += _starter_faults(document)
+    faults += (fault for key in ("starter", "self_check") for fault in _python_faults(document, key))
     return valid, faults
 
 
-def _starter_faults(document: Document) -> Iterator[Fault]:
-    starter = document.data.get("starter")
-    fault = parse_python(starter) if isinstance(starter, str) else None
+def _python_faults(document: Document, key: str) -> Iterator[Fault]:
+    source = document.data.get(key)
+    fault = parse_python(source) if isinstance(source, str) else None
     if isinstance(fault, Fault):
-        place = document.block(("starter",), fault.line, fault.column)
+        place = document.block((key,), fault.line, fault.column)
         if place:
-            yield Fault(*place, f"starter {fault.message}")
+            yield Fault(*place, f"{key} {fault.message}")
         else:
-            yield Fault(*document.place(("starter",)), f"starter {fault.message} (in its line {fault.line})")
+            yield Fault(*document.place((key,)), f"{key} {fault.message} (in its line {fault.line})")
 
 
 def _question(path: Path, valid: dict[str, Any]) -> Question:
@@ -388,6 +393,7 @@ def _question(path: Path, valid: dict[str, Any]) -> Question:
         device=Need(valid["device"]),
         prompt=valid["prompt"],
         starter=valid["starter"],
+        self_check=valid.get("self_check", ""),
         entry=tuple(EntryPoint(name, tuple(parameters)) for name, parameters in valid["entry"].items()),
         limits=Limits(**valid.get("limits", {})),
         budget=valid.get("budget"),

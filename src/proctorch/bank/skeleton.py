@@ -15,7 +15,7 @@ from proctorch.errors import Diagnostic, UsageError
 MARK = "TODO(author):"
 _SLUG = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
-_QUESTION = """\
+_QUESTION = '''\
 schema: 1
 title: "TODO(author): name the exercise, in a few words"
 type: implement # TODO(author): code-fix, implement, predict or explain
@@ -32,6 +32,13 @@ starter: |
   # TODO(author): what a candidate starts from; it runs, and does not pass
   def solve(x):
       return x
+self_check: | # TODO(author): tests of what the prompt shows; a candidate gets them, so they tell nothing else
+  import torch
+
+
+  def test_example():
+      """The result is twice as large."""
+      assert solve(torch.tensor([1.0, 2.0])).tolist() == [2.0, 4.0]
 entry: {solve: [x]} # TODO(author): what a submission must define, and its parameters
 checks: # TODO(author): each demand of the prompt, in words for the candidate, with points and hints
   - test: test_values
@@ -61,7 +68,7 @@ card:
     weak: "TODO(author): what a weak answer sounds like"
     probes: ["TODO(author): what to say when the candidate stalls"]
 sources: ["TODO(author): where the facts are from"]
-"""
+'''
 
 _SCENARIOS = '''\
 """TODO(author): what is tried. It runs in the sandbox, beside the candidate's code: no expected value is here"""

@@ -48,6 +48,7 @@ def verify(
     """Prove the graders: every shipped solution gets its verdict; the starter and junk do not pass.
 
     Each check rejects something that no other one does, and takes no numbers in a lower precision for right ones.
+    The self-check that candidates get passes on each right solution, and not on the starter.
 
     With --mutants: nearly all right solutions with one thing done wrong are rejected, on the CPU or on the virtual
     accelerator if no --device is given: 97 % of each question's, 99 % of the whole bank's if it is asked.
@@ -56,6 +57,7 @@ def verify(
     from proctorch.bank.skeleton import unfinished
     from proctorch.devices import choose
     from proctorch.verify import verify as proof
+    from proctorch.verify.self_check import unproven_self_checks
 
     for given, name, wanted in (
         (write and not with_mutants, "--write", "it writes the table of --mutants; give both"),
@@ -78,6 +80,8 @@ def verify(
     with progress(len(trials)) as advance:
         findings = proof.verify(loaded, trials, processes=processes, on_trial=advance)
     unproven = proof.unproven(findings)
+    if not stress:
+        unproven += unproven_self_checks(questions)
     to_do = [] if stress else [(each.id, told) for each in questions for told in unfinished(each)]
     problems = [finding for finding in findings if finding.problem]
     if as_json:

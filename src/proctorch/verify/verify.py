@@ -87,6 +87,7 @@ class Unproven:
     """What several trials together do not prove of a check."""
 
     question: Question
+    #: The check, or `self_check`.
     test: str
     problem: str
 
@@ -143,16 +144,16 @@ def unproven(findings: Iterable[Finding]) -> list[Unproven]:
     looks at floating-point numbers must reject a right solution's when they are as coarse as bfloat16's, unless the
     question says why such numbers are right. Of several rounds each must prove it; the first that does not is told.
     """
-    rounds: dict[str, dict[int, list[Finding]]] = {}
+    rounds: dict[str, dict[int | None, list[Finding]]] = {}
     for finding in findings:
         job = finding.trial.job
         rounds.setdefault(job.question.id, {}).setdefault(job.seed, []).append(finding)
     return [each for of_question in rounds.values() for each in _of_rounds(of_question)]
 
 
-def _of_rounds(rounds: dict[int, list[Finding]]) -> Iterator[Unproven]:
+def _of_rounds(rounds: dict[int | None, list[Finding]]) -> Iterator[Unproven]:
     """What the rounds of one question do not prove, each thing once."""
-    found: dict[tuple[str, str], list[tuple[int, Unproven]]] = {}
+    found: dict[tuple[str, str], list[tuple[int | None, Unproven]]] = {}
     for seed, findings in rounds.items():
         for prove in (_lone_catches, _coarse):
             for each in prove(findings):
