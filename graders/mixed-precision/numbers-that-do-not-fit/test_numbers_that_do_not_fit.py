@@ -1,5 +1,8 @@
 """What is demanded of `forward_loss`."""
 
+import functools
+import itertools
+
 import pytest
 import torch
 from torch.nn.functional import binary_cross_entropy_with_logits, linear
@@ -8,6 +11,8 @@ from proctorch.judge.checks import close, fail, require
 from proctorch.wire import Named
 
 HALVES = ["float16", "bfloat16"]
+#: The layers that decide the weights; in a batch, their parameters come first.
+ATTENTION = ("query", "key")
 #: Relative errors of the loss, and of the gradient's length, several times what the rounding of each dtype explains.
 TOLERANCES = {"float16": (4e-3, 0.02), "bfloat16": (2e-2, 0.1), "float32": (1e-5, 1e-4)}
 
@@ -18,11 +23,27 @@ def sizes(dice, *ranges):
 
 def ordinary(seed):
     """A batch of moderate numbers; each sequence has a hidden token and one that is not."""
+    return moderate(telling(seed))
+
+
+@functools.cache
+def telling(seed):
+    """The first seed from this one on whose hidden tokens would change the loss, and whose attention learns."""
+    for each in itertools.count(seed):
+        given = moderate(each)
+        loss, grads = reference(given)
+        shown, _ = reference(given | {"keep": torch.ones_like(given["keep"])})
+        attention = sum(part.numel() for name in ATTENTION for part in given["weights"][name])
+        if abs(shown / loss - 1) > 0.1 and grads[:attention].norm() > 0.1 * grads.norm():
+            return each
+
+
+def moderate(seed):
     dice = torch.Generator().manual_seed(seed)
     batch, length, features, width = sizes(dice, (4, 9), (4, 9), (5, 10), (6, 13))
     weights = {
         name: [torch.randn(width, features, generator=dice) / features**0.5, torch.randn(width, generator=dice) / 5]
-        for name in ("query", "key", "value")
+        for name in (*ATTENTION, "value")
     }
     weights["out"] = [torch.randn(1, width, generator=dice) / width**0.5, torch.randn(1, generator=dice)]
     keep = torch.rand(batch, length, generator=dice) < 0.7
@@ -36,21 +57,26 @@ def ordinary(seed):
     }
 
 
-def exact(seed, width, signs):
+def exact(seed, width, signs, label):
     """A batch whose scores are 16384 times `signs` (batch, length), and whose query times key is `sqrt(width)` larger.
 
     All of them, and the queries and keys, are exact in float16 and in bfloat16: nothing is lost but what does not fit.
+    A token adds 8 times its sign to the logit, so weights that are wrong show in the loss.
     """
     dice = torch.Generator().manual_seed(seed)
     of_query = torch.diag(torch.full((width,), 64.0))[torch.randperm(width, generator=dice)]
     of_key = of_query * 256 / width**0.5 / 64
     pattern = (torch.randint(0, 2, (width,), generator=dice) * 2 - 1).float()
     nothing = torch.zeros(width)
+    of_out = torch.randn(width, generator=dice) / width**0.5
+    of_value = torch.randn(width, width, generator=dice) / width**0.5
+    rest = 8.0 - of_out @ of_value @ pattern
+    of_value += rest * torch.outer(of_out / of_out.square().sum(), pattern / width)
     weights = {
         "query": [of_query, nothing],
         "key": [of_key, nothing],
-        "value": [torch.randn(width, width, generator=dice) / width**0.5, torch.randn(width, generator=dice)],
-        "out": [torch.randn(1, width, generator=dice) / width**0.5, torch.randn(1, generator=dice)],
+        "value": [of_value, torch.randn(width, generator=dice) / 4],
+        "out": [of_out[None], torch.randn(1, generator=dice)],
     }
     batch, length = signs.shape
     return {
@@ -58,7 +84,7 @@ def exact(seed, width, signs):
         "question": pattern.expand(batch, width).clone(),
         "tokens": signs[:, :, None] * pattern,
         "keep": torch.ones(batch, length, dtype=torch.bool),
-        "y": torch.randint(0, 2, (batch,), generator=dice).float(),
+        "y": torch.full((batch,), label),
     }
 
 
@@ -68,7 +94,7 @@ def large(seed):
     batch, length = sizes(dice, (4, 9), (5, 10))
     signs = torch.randint(-2, 3, (batch, length), generator=dice) / 2
     signs[0], signs[0, :3] = -1.0, torch.tensor([1.0, 0.5, 1.0])
-    return exact(seed, (16, 64)[seed % 2], signs)
+    return exact(seed, (16, 64)[seed % 2], signs, label=0.0)
 
 
 def low(seed):
@@ -78,7 +104,7 @@ def low(seed):
     keep = torch.rand(batch, length, generator=dice) < 0.6
     keep[:, 0], keep[:, 1] = True, False
     hidden = torch.randint(0, 4, (batch, length), generator=dice) / 4
-    return exact(seed, 16, torch.where(keep, -0.75, hidden)) | {"keep": keep}
+    return exact(seed, 16, torch.where(keep, -0.75, hidden), label=1.0) | {"keep": keep}
 
 
 def empty(seed):
