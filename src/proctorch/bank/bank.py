@@ -115,7 +115,11 @@ class Bank:
 
     def digest_of(self, question: Question) -> str:
         """The same over the files of one question: its YAML, its grader, its solutions."""
-        return self._digest([question.path, *_files(question.grader), *_files(question.solutions)])
+        return self._digest(self.files_of(question))
+
+    def files_of(self, question: Question) -> list[Path]:
+        """All files of a question: its YAML, its grader and its solutions."""
+        return [question.path, *_files(question.grader), *_files(question.solutions)]
 
     def _digest(self, files: Iterable[Path]) -> str:
         named = {path.relative_to(self.root).as_posix(): path for path in files}

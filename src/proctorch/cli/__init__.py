@@ -12,7 +12,7 @@ from proctorch.cli.grading import grade, report
 from proctorch.cli.machine import doctor, schema
 from proctorch.cli.proving import verify
 from proctorch.cli.questions import list_, new, show, start
-from proctorch.cli.sheets import sheet, templates
+from proctorch.cli.sheets import kit, sheet, templates
 from proctorch.errors import ExitCode, ProctorchError
 from proctorch.markup import visible
 
@@ -56,5 +56,5 @@ def cli() -> None:
     """Proctorch, the PyTorch interview proctor: questions about devices, and graders that can be trusted."""
 
 
-for _command in (list_, show, start, new, sheet, templates, grade, report, verify, doctor, schema):
+for _command in (list_, show, start, new, sheet, kit, templates, grade, report, verify, doctor, schema):
     cli.add_command(_command)

@@ -1,6 +1,7 @@
 """The commands that put questions on paper."""
 # ruff: noqa: PLC0415 - see proctorch.cli
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,57 @@ if TYPE_CHECKING:
     from proctorch.bank.bank import Bank
     from proctorch.bank.question import Question
     from proctorch.sheet.settings import Settings
+
+
+#: How sheets look: the options of every command that makes some.
+_LOOK = (
+    click.option("--title", help="Instead of the question's or the set's."),
+    click.option("--organisation", help="Who asks."),
+    click.option("--logo", type=click.Path(path_type=Path), metavar="FILE", help="A PNG or SVG picture."),
+    click.option("--date", metavar="DAY", help="2026-11-30, or today."),
+    click.option("--accent", metavar="COLOUR", help="Such as #1f5f8b."),
+    click.option("--language", metavar="L", help="Of the fixed words: en, de or zh."),
+    click.option("--paper", metavar="SIZE", help="a4 or letter."),
+    click.option("--layout", metavar="L", help="pages: each question begins a page. flow: one after the other."),
+    click.option(
+        "--space",
+        multiple=True,
+        metavar="[ID=]KIND[:HEIGHT]",
+        help="For handwriting: lines, grid, blank or none, such as grid:8cm; for one question ID=grid:8cm.",
+    ),
+    click.option("--font-size", type=float, metavar="PT", help="Of running text, in points."),
+    click.option("--large-print", is_flag=True, default=None, help="16 points at least."),
+    click.option("--dyslexia", is_flag=True, default=None, help="A plain font, wide lines."),
+    click.option(
+        "--field",
+        "fields",
+        multiple=True,
+        metavar="F",
+        help="To be filled in: name, date, identity, email, signature, or none.",
+    ),
+    click.option("--instructions", metavar="TEXT", help="The block at the head, in Markdown; empty for none."),
+    click.option(
+        "--templates",
+        "own_templates",
+        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        metavar="DIR",
+        help="Your own; what is missing there is taken from the shipped ones.",
+    ),
+    click.option(
+        "--fonts",
+        multiple=True,
+        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        metavar="DIR",
+        help="More fonts for PDF.",
+    ),
+)
+
+
+def _look_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command the options of `_LOOK`; their values reach it by their names."""
+    for option in reversed(_LOOK):
+        command = option(command)
+    return command
 
 
 @click.command()
@@ -33,31 +85,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="interviewer: with card, rubric and a model solution; key: the solutions.",
 )
-@click.option("--title", help="Instead of the question's or the set's.")
-@click.option("--organisation", help="Who asks.")
-@click.option("--logo", type=click.Path(path_type=Path), metavar="FILE", help="A PNG or SVG picture.")
-@click.option("--date", metavar="DAY", help="2026-11-30, or today.")
-@click.option("--accent", metavar="COLOUR", help="Such as #1f5f8b.")
-@click.option("--language", metavar="L", help="Of the fixed words: en, de or zh.")
-@click.option("--paper", metavar="SIZE", help="a4 or letter.")
-@click.option("--layout", metavar="L", help="pages: each question begins a page. flow: one after the other.")
-@click.option(
-    "--space",
-    multiple=True,
-    metavar="[ID=]KIND[:HEIGHT]",
-    help="For handwriting: lines, grid, blank or none, such as grid:8cm; for one question ID=grid:8cm.",
-)
-@click.option("--font-size", type=float, metavar="PT", help="Of running text, in points.")
-@click.option("--large-print", is_flag=True, default=None, help="16 points at least.")
-@click.option("--dyslexia", is_flag=True, default=None, help="A plain font, wide lines.")
-@click.option(
-    "--field",
-    "fields",
-    multiple=True,
-    metavar="F",
-    help="To be filled in: name, date, identity, email, signature, or none.",
-)
-@click.option("--instructions", metavar="TEXT", help="The block at the head, in Markdown; empty for none.")
+@_look_options
 @click.option(
     "--names",
     "people",
@@ -75,20 +103,6 @@ if TYPE_CHECKING:
     type=click.IntRange(min=0),
     metavar="S",
     help="Of what is drawn; the same seed gives the same sheets and keys.",
-)
-@click.option(
-    "--templates",
-    "own_templates",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    metavar="DIR",
-    help="Your own; what is missing there is taken from the shipped ones.",
-)
-@click.option(
-    "--fonts",
-    multiple=True,
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    metavar="DIR",
-    help="More fonts for PDF.",
 )
 @bank_option
 def sheet(
@@ -113,12 +127,13 @@ def sheet(
     from proctorch.bank.bank import Bank
     from proctorch.sheet import output as out
     from proctorch.sheet.names import read_names
+    from proctorch.sheet.settings import Settings
     from proctorch.sheet.sheet import Edition, Sheet, drawn
 
     out.check(output)
     loaded = Bank.load(bank, parse_graders=False)
     questions, title = _chosen(loaded, names, topic)
-    settings = _settings(loaded, given)
+    settings = _settings(loaded, given, Settings())
     if separate and not people:
         raise UsageError("--separate: it makes a file for each person of --names; give both")
     if seed is not None and not (draw or variants):
@@ -146,6 +161,53 @@ def sheet(
         click.echo(f"… {len(files)} files")
 
 
+@click.command()
+@click.argument("names", metavar="[ID|SET]...", nargs=-1, shell_complete=complete_id)
+@click.option("--topic", help="The questions of this topic.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.zip", help="The kit.")
+@click.option("--grader", is_flag=True, help="The other half, for the interviewer's machine.")
+@_look_options
+@bank_option
+def kit(
+    names: tuple[str, ...],
+    topic: str | None,
+    output: Path,
+    bank: Path | None,
+    own_templates: Path | None,
+    fonts: tuple[Path, ...],
+    *,
+    grader: bool,
+    **given: Any,
+) -> None:
+    """Pack what a candidate gets: sheet, starters, notebooks, and a self-check of what the sheet shows.
+
+    Nothing hidden is in it. What comes back, a zip, is graded as it is. With --grader: graders, solutions, the
+    interviewer's edition and the key, for the machine that grades.
+    """
+    from proctorch.bank.bank import Bank
+    from proctorch.files import check_folder, replace_file
+    from proctorch.sheet.kit import Look, candidate_kit, grader_kit
+    from proctorch.sheet.settings import Room, Settings, Space
+
+    if output.suffix.lower() != ".zip":
+        raise UsageError(f"{output}: a kit is a zip; give a name that ends in .zip")
+    check_folder(output)
+    loaded = Bank.load(bank, parse_graders=False)
+    questions, title = _chosen(loaded, names, topic)
+    # Answers are files, and whose they are is told by who sends them: the sheet has no room for either.
+    default = Settings() if grader else Settings(room=Room(Space.NONE), fields=())
+    look = Look(_settings(loaded, given, default), own_templates, fonts)
+    folder = names[0].rpartition("/")[2] if len(names) == 1 else topic or "kit"
+    make = grader_kit if grader else candidate_kit
+    with progress() as advance:
+        made = make(loaded, questions, folder, title, look, advance)
+        replace_file(output, made.content)
+    for warning in made.warnings:
+        click.echo(f"{output}: {warning}", err=True)
+    count = f"{len(questions)} question{'s' if len(questions) > 1 else ''}"
+    click.echo(f"{output}: {count}, {len(made.files)} files, form {made.form}")
+
+
 #: As many files are named one by one.
 _SHOWN = 20
 
@@ -163,14 +225,14 @@ def _chosen(bank: "Bank", names: tuple[str, ...], topic: str | None) -> "tuple[t
     return questions, chosen.title if chosen else questions[0].title if len(questions) == 1 else "PyTorch and devices"
 
 
-def _settings(bank: "Bank", given: dict[str, Any]) -> "Settings":
-    """The team's settings, changed by the options."""
+def _settings(bank: "Bank", given: dict[str, Any], default: "Settings") -> "Settings":
+    """The defaults, changed by the team's settings, and those by the options."""
     from proctorch.bank.team import read_team
-    from proctorch.sheet.settings import SettingError, Settings, changed
+    from proctorch.sheet.settings import SettingError, changed
 
     team = read_team(bank.root)
     try:
-        settings = changed(Settings(), team.sheet, bank.root)
+        settings = changed(default, team.sheet, bank.root)
     except SettingError as error:
         raise team.fault(error.name, error.told) from None
     options = {name: list(value) or None if isinstance(value, tuple) else value for name, value in given.items()}

@@ -74,7 +74,8 @@ class _Searched:
         read = [
             Submission.read(root / name, content, tree.beside(name)) for name, content in sorted(tree.files.items())
         ]
-        helpers = {each.path.parent / name for each in read for name, _ in each.helpers}
+        imported_by = [each for each in read if not _is_no_answer(each)]  # a test imports the answer that it tries
+        helpers = {each.path.parent / name for each in imported_by for name, _ in each.helpers}
         groups: dict[tuple[Path, str], list[_Candidate]] = {}
         for submission in read:
             named = _named(bank, submission, question)
@@ -87,14 +88,15 @@ class _Searched:
 
     def _of_one_folder(self, group: list[_Candidate]) -> list[_Candidate]:
         """Of the files in one folder for one question, those that are submissions."""
-        themselves = [each for each in group if each.itself]
+        named = [each for each in group if each.itself]
+        themselves = _without_starters(named) if len(named) > 1 else named
         if len(themselves) > 1:
             names = ", ".join(str(each.submission.path) for each in themselves[:_MAX_NAMED])
             raise UsageError(
                 f"{len(themselves)} files of one folder answer {themselves[0].question.id}: {names}; keep one, put each"
                 f" candidate's into a folder, or say --question {themselves[0].question.id} to have them all graded"
             )
-        chosen = themselves or [each for each in group if not _NO_ANSWER.fullmatch(each.submission.path.stem.lower())]
+        chosen = themselves or [each for each in group if not _is_no_answer(each.submission)]
         self.notes += [
             f"{each.submission.path}: ignored: "
             + (f"the answer is {chosen[0].submission.path.name}" if themselves else "by its name no answer")
@@ -102,6 +104,33 @@ class _Searched:
             if each not in chosen
         ]
         return chosen
+
+
+def _is_no_answer(submission: Submission) -> bool:
+    return bool(_NO_ANSWER.fullmatch(submission.path.stem.lower()))
+
+
+def _without_starters(named: list[_Candidate]) -> list[_Candidate]:
+    """A kit has the starter twice, as a file and as a notebook: one that nobody touched is no second answer."""
+    return [each for each in named if not _is_starter(each)] or named[:1]
+
+
+def _is_starter(candidate: _Candidate) -> bool:
+    """Whether it is the starter, but for comments and the layout."""
+    tree = _tree(candidate.submission)
+    try:
+        return tree is not None and ast.dump(tree) == ast.dump(ast.parse(candidate.question.starter))
+    except RecursionError:  # deeper than any starter
+        return False
+
+
+def _tree(submission: Submission) -> ast.Module | None:
+    """What its source parses to, if it does."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return ast.parse(submission.source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _named(bank: Bank, submission: Submission, question: Question | None) -> _Candidate | str:
@@ -117,10 +146,8 @@ def _named(bank: Bank, submission: Submission, question: Question | None) -> _Ca
 
 def _may_answer(submission: Submission, question: Question) -> bool:
     """Whether it defines something that the question asks for, or cannot be told."""
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            tree = ast.parse(submission.source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = _tree(submission)
+    if not tree:
         return True
     defined: set[str] = set()
     for node in tree.body:

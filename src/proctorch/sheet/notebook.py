@@ -21,10 +21,24 @@ if importlib.util.find_spec("proctorch"):
 else:
     print("`pip install proctorch`, or hand the notebook in as it is")
 """
+_SELF_CHECK = """\
+# What the question shows, to be tried. This cell is not graded; the hidden checks look at more.
+{source}
+
+
+for name, test in [*globals().items()]:
+    if name.startswith("test_"):
+        try:
+            test()
+        except Exception as error:
+            print(f"{{name}}: {{test.__doc__}} It does not: {{type(error).__name__}} {{error}}")
+        else:
+            print(f"{{name}}: passed")
+"""
 
 
 def render(sheet: Sheet) -> str:
-    """The notebook's JSON: the question, a cell for the imports and for each entry point, and one that grades.
+    """The notebook's JSON: the question, cells for the imports and each entry point, the self-check, one that grades.
 
     UsageError for a sheet of several questions, or for another edition than the candidate's.
     """
@@ -56,9 +70,9 @@ def _cells(sheet: Sheet, question: Question) -> Iterator[dict[str, Any]]:
     for at, part in enumerate(_parts(question)):
         name = f"# proctorch: {question.id}\n" if at == 0 else ""
         yield _code(f"code-{at}", name + part)
-    grade = _code("grade", _GRADE.format(name=question.module))
-    grade["metadata"] = {"tags": [SKIP_TAG]}
-    yield grade
+    if question.self_check:
+        yield _ungraded("self-check", _SELF_CHECK.format(source=question.self_check.rstrip()))
+    yield _ungraded("grade", _GRADE.format(name=question.module))
 
 
 def _parts(question: Question) -> Iterator[str]:
@@ -76,6 +90,10 @@ def _parts(question: Question) -> Iterator[str]:
 
 def _text(name: str, text: str) -> dict[str, Any]:
     return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text.splitlines(keepends=True)}
+
+
+def _ungraded(name: str, text: str) -> dict[str, Any]:
+    return _code(name, text) | {"metadata": {"tags": [SKIP_TAG]}}
 
 
 def _code(name: str, text: str) -> dict[str, Any]:
