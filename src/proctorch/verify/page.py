@@ -1,5 +1,8 @@
 """docs/proof.md: how many mutants each grader kills, with a digest that tells whether that is still so."""
 
+import dataclasses
+import hashlib
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,9 +25,9 @@ Those that are declared equivalent are left out, and at most {_EQUIVALENT} may b
 reasons in `equivalent.yaml`, beside the solutions.
 
 This file is written by `proctorch verify --mutants --write docs/proof.md`; with the id of a question, its row alone is
-made anew. The digest is of the question's YAML, grader and solutions as they were when they were measured. A test fails
-if it is no longer theirs, so a row holds for the question as it is now, or the tests say that it does not. No mutant is
-played by that test.
+made anew. The digest is of what decided when the row was measured: the grader, the solutions, and of the YAML the entry
+points, limits, devices and checks, not the words. A test fails if it is no longer that of the question, so a row holds
+for the question as it is now, or the tests say that it does not. No mutant is played by that test.
 
 | question | solutions | mutants | killed | equivalent | survived | kill rate | digest |
 |---|--:|--:|--:|--:|--:|--:|---|
@@ -92,4 +95,16 @@ def _total(rows: Iterable[str]) -> Total:
 
 
 def _digest(bank: Bank, name: str) -> str:
-    return bank.digest_of(bank.find(name))[:_DIGITS]
+    question = bank.find(name)
+    decides = [
+        [entry.signature for entry in question.entry],
+        dataclasses.asdict(question.limits),
+        [question.device.value, question.budget],
+        [[check.test, check.needs, check.only, check.device.value] for check in question.checks],
+        [
+            [path.relative_to(bank.root).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest()]
+            for path in sorted(bank.files_of(question))
+            if path != question.path
+        ],
+    ]
+    return hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:_DIGITS]
