@@ -1,5 +1,7 @@
 """One YAML file: a question, or every fault in it at its line and column."""
 
+
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -64,6 +66,7 @@ def test_a_question_is_read_whole() -> None:
         3,
     )
     assert question.starter == "def double(x):\n    return x\n"
+    assert question.self_check.startswith("import torch\n\n\ndef test_doubled():\n")
     assert question.prompt.endswith("Leave `x` as it was.")
     assert question.entry == (EntryPoint("double", (Parameter("x"),)),)
     assert question.limits == Limits(seconds=5.0, memory=1 << 30, output=4 << 20)
@@ -74,13 +77,37 @@ def test_a_question_is_read_whole() -> None:
     assert [mistake.caught_by for mistake in question.card.mistakes] == ["test_new_tensor", None]
     assert question.card.rubric.passing == "writes `x * 2`"
     assert question.sources == ("written for the tests",)
-    assert document.place(("checks", 1, "points")) == (27, 5)
+    assert document.place(("checks", 1, "points")) == (41, 5)
 
 
 def test_points_are_exact(place: Path) -> None:
     """Points are the decimal number that is written, not the nearest float."""
     place.write_text(edited("points: 0.5", "points: 0.1"), encoding="utf-8")
     assert read_question(place).question.checks[1].points == Fraction(1, 10)
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("x = double\n", "self_check has no test; write `def test_…():`"),
+        (
+            "def test_a(x):\n    'It doubles.'\n    double(x)\n",
+            "self_check `test_a` has parameters or decorators; write a plain function",
+        ),
+        (
+            "@double\ndef test_a():\n    'It doubles.'\n",
+            "self_check `test_a` has parameters or decorators; write a plain function",
+        ),
+        ("def test_a():\n    double(2)\n", "self_check `test_a` has no docstring; say in one what it tries"),
+        ("def test_a():\n    'It doubles.'\n", "self_check never calls `double`"),
+        ("def test_a(:\n    pass\n", "self_check does not parse: invalid syntax (in its line 1)"),
+    ],
+)
+def test_a_self_check_that_cannot_be_run_everywhere(place: Path, source: str, told: str) -> None:
+    """It runs in pytest and in a notebook without it, and tries what is asked for: anything else is a fault."""
+    text = TINY.read_text(encoding="utf-8")
+    before, after = text.split("self_check: |")[0], text[text.index("entry:") :]
+    assert faults(place, f"{before}self_check: {json.dumps(source)}\n{after}") == [f"16:1: {told}"]
 
 
 def test_signatures_are_read(place: Path) -> None:

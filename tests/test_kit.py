@@ -109,13 +109,6 @@ def test_nothing_hidden_is_in_it() -> None:
             assert [line for line in secrets if line in text] == [], f"{question.id}: {name}"
 
 
-def test_every_question_has_a_self_check(run: Run) -> None:
-    """Each kit of the bank has one, and its README says how it is run."""
-    del run
-    bank = Bank.load(parse_graders=False)
-    assert [question.id for question in bank.questions if not question.self_check] == []
-
-
 def test_the_same_bytes(run: Run) -> None:
     """The same questions give the same kit, byte for byte, for candidates and for those who grade."""
     for options in ((), ("--grader",)):

@@ -1,5 +1,6 @@
 """Verify finds what is wrong with a grader or a solution; on a bank in order it finds nothing."""
 
+
 import re
 import shutil
 from pathlib import Path
@@ -10,6 +11,7 @@ from proctorch.bank.bank import Bank
 from proctorch.devices import CPU, VIRTUAL
 from proctorch.errors import ProctorchError, UsageError
 from proctorch.verify import verify as proof
+from proctorch.verify.self_check import unproven_self_checks
 from proctorch.verify.verify import Kind
 
 TINY = Path(__file__).parent / "bank"
@@ -100,6 +102,43 @@ def test_stress_asks_each_round_for_what_a_check_catches_alone(bank: Path) -> No
     assert 0 < int(often[1]) < 20
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            "tolist() == [2.0, -4.0]",
+            "tolist() == [2.0, 4.0]",
+            "the self_check does not pass on accepted/add.py: test_doubled: AssertionError in line 6",
+        ),
+        (
+            "double(torch.tensor([1.0, -2.0])).tolist() == [2.0, -4.0]",
+            "double(torch.tensor([0.0])).tolist() == [0.0]",
+            "the self_check passes on the starter; try in it what the starter does not do",
+        ),
+        (
+            "import torch\n\n\n  def",
+            "import torch, os\n\n\n  os._exit(3)\n\n\n  def",
+            "the self_check does not pass on accepted/add.py: it ended its process, or took longer than a minute",
+        ),
+    ],
+)
+def test_a_self_check_without_proof(bank: Path, old: str, new: str, told: str) -> None:
+    """What a candidate is given to try must pass on right answers, and not on the starter."""
+    path = bank / "questions" / "tiny" / "double-it.yaml"
+    assert path.read_text().count(old) == 1
+    path.write_text(path.read_text().replace(old, new))
+    assert [each.problem for each in unproven_self_checks(Bank.load(bank).questions)][:1] == [told]
+
+
+def test_a_question_without_a_self_check(bank: Path) -> None:
+    """It is told, since a candidate would have nothing to try."""
+    path = bank / "questions" / "tiny" / "double-it.yaml"
+    text = path.read_text()
+    path.write_text(text[: text.index("self_check:")] + text[text.index("entry:") :])
+    [told] = unproven_self_checks(Bank.load(bank).questions)
+    assert told.problem == "there is no self_check; try in one what the prompt shows"
+
+
 def test_the_default_bank_is_proven() -> None:
     """On the CPU and on the virtual accelerator, the default bank accepts what is right and rejects what is wrong.
 
@@ -110,6 +149,12 @@ def test_the_default_bank_is_proven() -> None:
     findings = proof.verify(loaded, proof.plan_trials(loaded.questions, [CPU, VIRTUAL]))
     assert [f"{finding.trial.name}: {finding.problem}" for finding in findings if finding.problem] == []
     assert [f"{each.question.id}: {each.problem}" for each in proof.unproven(findings)] == []
+
+
+def test_the_self_checks_of_the_default_bank() -> None:
+    """Each question has one, which passes on each right answer and not on the starter."""
+    found = unproven_self_checks(Bank.load(parse_graders=False).questions)
+    assert [f"{each.question.id}: {each.problem}" for each in found] == []
 
 
 def test_a_grader_that_cannot_be_loaded(bank: Path) -> None:

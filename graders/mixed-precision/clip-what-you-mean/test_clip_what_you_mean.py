@@ -7,13 +7,16 @@ from torch.nn.functional import linear, mse_loss
 from proctorch.judge.checks import require
 from proctorch.wire import Named
 
-SMALL, LARGE = 2.0**4, 2.0**16
+SMALL, LARGE = 2.0**4, 2.0**15
 #: How far an update may be off, relative to its own length: by the rounding of float16, and of float32.
 HALF, FULL = 1e-2, 5e-5
 
 
 def task(seed, batches=1):
-    """The weights of a network, and batches for it; float16 holds its gradients at every scale used."""
+    """The weights of a network, and batches for it; float16 holds its gradients at every scale used.
+
+    The targets are about 0 and about 1 in turn, so that the gradients of neighbours point in opposite directions.
+    """
     dice = torch.Generator().manual_seed(seed)
     rows, features, hidden, outputs = (
         int(torch.randint(low, high, (), generator=dice)) for low, high in ((6, 13), (4, 9), (5, 10), (2, 5))
@@ -25,8 +28,8 @@ def task(seed, batches=1):
         torch.randn(outputs, generator=dice) / 10,
     ]
     pairs = [
-        [torch.randn(rows, features, generator=dice), torch.randn(rows, outputs, generator=dice) / 8]
-        for _ in range(batches)
+        [torch.randn(rows, features, generator=dice), torch.randn(rows, outputs, generator=dice) / 8 + at % 2]
+        for at in range(batches)
     ]
     return weights, pairs
 
