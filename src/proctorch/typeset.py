@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 #: After so many columns a line of a listing goes on in the next one, behind a mark.
 _COLUMNS = 100
-#: A word of inline code that is longer may be broken after one of these signs.
-_LONG_WORD, _BREAK_AFTER = 20, "._/,=([{"
 _ZERO_WIDTH_SPACE = "\u200b"
 #: Pygments' kinds of tokens, by the beginnings of their names, and the functions that colour them.
 _COLOURS = (
@@ -175,15 +173,8 @@ def _inline(tokens: Sequence["Token"]) -> Iterator[str]:
             case "text":
                 yield text(token.content) if token.content else ""
             case "code_inline":
-                yield f"#code({_literal(_breakable(token.content))});"
+                yield f"#code({_literal(_ZERO_WIDTH_SPACE.join(markup.code_pieces(token.content)))});"
             case "link_open":
                 yield f"#link({string(token.attrs.get('href', ''))})["
             case _:
                 yield _FIXED[token.type]
-
-
-def _breakable(code: str) -> str:
-    """Inline code in which a long word may end its line after a sign."""
-    if max(map(len, code.split(" "))) <= _LONG_WORD:
-        return code
-    return "".join(each + _ZERO_WIDTH_SPACE * (each in _BREAK_AFTER) for each in code)
