@@ -382,16 +382,6 @@ def test_bad_input(run: Run, arguments: list[str], told: str) -> None:
     assert sorted(Path().iterdir()) == before
 
 
-def test_a_picture_in_a_prompt(run: Run, bank: Path) -> None:
-    """Markdown's pictures are not shown: the link that is left is one, in each format."""
-    question = bank / "questions" / "tiny" / "double-it.yaml"
-    question.write_text(question.read_text().replace("Leave `x` as it was.", "Leave <b>x</b> ![as](http://x/y.png)."))
-    for suffix in (".pdf", ".html", ".md"):
-        assert run("sheet", "double-it", "-o", f"s{suffix}", "--bank", bank).code == 0
-    assert "<b>x</b>" in pages(Path("s.pdf").read_bytes())[0]
-    assert "<b>" not in Path("s.html").read_text().replace("<b class", "")
-
-
 def test_a_teams_template(run: Run) -> None:
     """A team's own template is used, what is missing there is the shipped one, and its faults are told by file and line."""
     Path("mine").mkdir()

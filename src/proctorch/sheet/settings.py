@@ -12,6 +12,7 @@ from typing import Any
 
 from proctorch.bank.text import nearest
 from proctorch.errors import UsageError
+from proctorch.prose import unset
 from proctorch.sheet.words import CATALOGUE, date_in_words
 
 
@@ -248,6 +249,13 @@ def _room(written: str) -> Room:
     return Room(Space(found[1]), height)
 
 
+def _instructions(value: object, known: _Known, folder: Path) -> dict[str, object]:
+    read = _text("instructions")(value, known, folder)
+    if faults := unset(str(read["instructions"])):
+        raise ValueError(f"has {faults[0].message}")
+    return read
+
+
 _Reader = Callable[[object, _Known, Path], dict[str, object]]
 _READERS: dict[str, _Reader] = {
     "title": _text("title"),
@@ -263,7 +271,7 @@ _READERS: dict[str, _Reader] = {
     "large_print": _flag("large_print"),
     "dyslexia": _flag("dyslexia"),
     "fields": _fields,
-    "instructions": _text("instructions"),
+    "instructions": _instructions,
 }
 #: The names of all settings, as `proctorch.yaml` has them.
 NAMES = tuple(_READERS)
