@@ -2,6 +2,7 @@
 # ruff: noqa: E501 - a message stands in one line, as it is told
 
 import json
+import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,6 +18,7 @@ from proctorch.sheet import html, markdown, pdf
 from proctorch.sheet.settings import NAMES, Settings, changed
 from proctorch.sheet.sheet import Edition, Sheet
 from proctorch.sheet.words import CATALOGUE
+from proctorch.typeset import typst_listing
 from tests.running import Run
 
 BANK = Path(__file__).parent / "bank"
@@ -200,6 +202,24 @@ def test_long_code(bank: Path) -> None:
     assert "↪" in shown
     assert "0123456789" * 20 in squeezed(shown)
     assert "232 value_229 = 229" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "pieces"),
+    [
+        ("12345678901", ["1234567890", "1"]),
+        ("123456789 1", ["123456789 ", "1"]),
+        ("x数据在设备上计算", ["x数据在设", "备上计算"]),
+        ("数据在设 备上计算", ["数据在设 ", "备上计算"]),
+        ("ｗｉｄｅ한글", ["ｗｉｄｅ한", "글"]),
+        ("\t\t12345", ["        12", "345"]),
+        ("e\u0301" * 10 + "x", ["e\u0301" * 10, "x"]),
+    ],
+)
+def test_columns_of_long_lines(line: str, pieces: list[str]) -> None:
+    """Wide signs of East Asia take two columns of a line of code, tabs four, accents none."""
+    rows = typst_listing(line, columns=10, language="text").split("),(")
+    assert ["".join(re.findall(r'"(.*?)"', row)) for row in rows] == pieces
 
 
 @pytest.mark.parametrize("edition", list(Edition))
