@@ -1,11 +1,13 @@
 """Fixtures that several test files use."""
 
 import runpy
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from tests.browser import Browser
 from tests.running import Run
 
 BANK = Path(__file__).parent / "bank"
@@ -23,3 +25,12 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROCTORCH_BANK", str(BANK))
     return Run(capsys, monkeypatch)
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Browser:
+    """The Chromium of this machine."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return Browser(found, tmp_path)
+    pytest.skip("no Chromium here to show the page in")

@@ -1,6 +1,5 @@
 """One YAML file: a question, or every fault in it at its line and column."""
 
-
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -269,7 +268,8 @@ def test_a_wrong_part_is_told_at_its_place(place: Path, old: str, new: str, expe
         ("starter: |\n  def double(x):\n      return x +\n", "15:17: starter does not parse: invalid syntax"),
         ("starter: |\n\n  # a\n  def double(\n", "16:13: starter does not parse: '(' was never closed"),
         ("starter: |2-\n    # deeper\n  x = (\n", "15:7: starter does not parse: '(' was never closed"),
-        ('starter: "def double(x)"\n', "13:1: starter does not parse: expected ':' (in its line 1)"),
+        ('starter: "def double(x)"\n', "13:1: starter does not parse: expected ':'"),
+        ('starter: "x = 1\\n)"\n', "13:1: starter does not parse: unmatched ')' (in its line 2)"),
     ],
 )
 def test_a_starter_is_blamed_in_its_own_line(place: Path, starter: str, fault: str) -> None:

@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
@@ -20,6 +18,7 @@ from proctorch.judge.grade import CheckResult, Flag, FlagKind, Grade, Outcome, O
 from proctorch.report.html import render
 from proctorch.report.report import AskedQuestion, Audience, DeviceInfo, Report
 from proctorch.shipped import default_bank
+from tests.browser import Browser
 
 GOLDEN = Path(__file__).parent / "golden"
 STYLE = default_bank() / "templates" / "style.css"
@@ -460,31 +459,6 @@ def test_tables_name_themselves_and_their_cells(report: Report) -> None:
 # In a browser
 
 
-@pytest.fixture(scope="module")
-def chromium() -> str:
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if found := shutil.which(name):
-            return found
-    pytest.skip("no Chromium here to show the page in")
-
-
-def browse(chromium: str, folder: Path, url: Path, *options: str) -> str:
-    """What Chromium prints, having loaded `url` and done what `options` ask for."""
-    quiet = "--disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update"
-    command = [
-        chromium,
-        "--headless",
-        "--no-sandbox",
-        *quiet.split(),
-        "--disable-sync",
-        f"--user-data-dir={folder}/profile",
-    ]
-    done = subprocess.run(
-        [*command, *options, url.as_uri()], capture_output=True, text=True, check=True, timeout=120, encoding="utf-8"
-    )
-    return done.stdout
-
-
 def framed(pages: dict[str, str], widths: tuple[int, ...]) -> str:
     """A page that shows each page at each width, and writes down what sticks out. The pages are as they are."""
     frames = [
@@ -513,7 +487,7 @@ def framed(pages: dict[str, str], widths: tuple[int, ...]) -> str:
 
 
 def test_nothing_sticks_out_on_any_screen(
-    chromium: str, report: Report, sample: SimpleNamespace, tmp_path: Path
+    browser: Browser, report: Report, sample: SimpleNamespace, tmp_path: Path
 ) -> None:
     """On a phone, a tablet and a desk, with everything opened, no part of a page is wider than the screen."""
     long = sample.small_report(
@@ -540,25 +514,25 @@ def test_nothing_sticks_out_on_any_screen(
         "hostile": render(_hostile(sample)),
     }
     (tmp_path / "frames.html").write_text(framed(pages, (360, 390, 768, 1280)), encoding="utf-8")
-    dom = browse(chromium, tmp_path, tmp_path / "frames.html", "--dump-dom", "--virtual-time-budget=10000")
+    dom = browser(tmp_path / "frames.html", "--dump-dom", "--virtual-time-budget=10000")
     said = re.findall(r"<p>([^<]*)</p>", dom)
     assert said == [f"{name} at {width}: 0 over, 0 out " for name in pages for width in (360, 390, 768, 1280)]
 
 
 @pytest.mark.parametrize("audience", Audience)
-def test_a_browser_shows_and_prints_it(chromium: str, report: Report, audience: Audience, tmp_path: Path) -> None:
+def test_a_browser_shows_and_prints_it(browser: Browser, report: Report, audience: Audience, tmp_path: Path) -> None:
     """Chromium loads the page, takes its picture on a phone and on a desk, and prints it."""
     path = tmp_path / "report.html"
     report.write(path, audience=audience)
-    dom = browse(chromium, tmp_path, path, "--dump-dom")
+    dom = browser(path, "--dump-dom")
     assert "2 of 7 jobs accepted" in dom
     assert ("What do you check first?" in dom) is (audience is Audience.INTERVIEWER)
     for width in (390, 1280):
         picture = tmp_path / f"{width}.png"
-        browse(chromium, tmp_path, path, f"--window-size={width},2000", "--hide-scrollbars", f"--screenshot={picture}")
+        browser(path, f"--window-size={width},2000", "--hide-scrollbars", f"--screenshot={picture}")
         content = picture.read_bytes()
         assert content[:8] == b"\x89PNG\r\n\x1a\n"
         assert int.from_bytes(content[16:20], "big") == width
         assert len(content) > 20_000
-    browse(chromium, tmp_path, path, "--no-pdf-header-footer", f"--print-to-pdf={tmp_path / 'report.pdf'}")
+    browser(path, "--no-pdf-header-footer", f"--print-to-pdf={tmp_path / 'report.pdf'}")
     assert (tmp_path / "report.pdf").read_bytes()[:5] == b"%PDF-"

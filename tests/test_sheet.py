@@ -2,6 +2,7 @@
 # ruff: noqa: E501 - a message stands in one line, as it is told
 
 import json
+import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,6 +18,7 @@ from proctorch.sheet import html, markdown, pdf
 from proctorch.sheet.settings import NAMES, Settings, changed
 from proctorch.sheet.sheet import Edition, Sheet
 from proctorch.sheet.words import CATALOGUE
+from proctorch.typeset import typst_listing
 from tests.running import Run
 
 BANK = Path(__file__).parent / "bank"
@@ -202,6 +204,24 @@ def test_long_code(bank: Path) -> None:
     assert "232 value_229 = 229" in " ".join(shown.split())
 
 
+@pytest.mark.parametrize(
+    ("line", "pieces"),
+    [
+        ("12345678901", ["1234567890", "1"]),
+        ("123456789 1", ["123456789 ", "1"]),
+        ("x数据在设备上计算", ["x数据在设", "备上计算"]),
+        ("数据在设 备上计算", ["数据在设 ", "备上计算"]),
+        ("ｗｉｄｅ한글", ["ｗｉｄｅ한", "글"]),
+        ("\t\t12345", ["        12", "345"]),
+        ("e\u0301" * 10 + "x", ["e\u0301" * 10, "x"]),
+    ],
+)
+def test_columns_of_long_lines(line: str, pieces: list[str]) -> None:
+    """Wide signs of East Asia take two columns of a line of code, tabs four, accents none."""
+    rows = typst_listing(line, columns=10, language="text").split("),(")
+    assert ["".join(re.findall(r'"(.*?)"', row)) for row in rows] == pieces
+
+
 @pytest.mark.parametrize("edition", list(Edition))
 @pytest.mark.parametrize("paper", ["a4", "letter"])
 def test_the_whole_bank_in_print(edition: Edition, paper: str) -> None:
@@ -380,16 +400,6 @@ def test_bad_input(run: Run, arguments: list[str], told: str) -> None:
     done = run("sheet", *arguments)
     assert (done.code, done.err) == (2, told)
     assert sorted(Path().iterdir()) == before
-
-
-def test_a_picture_in_a_prompt(run: Run, bank: Path) -> None:
-    """Markdown's pictures are not shown: the link that is left is one, in each format."""
-    question = bank / "questions" / "tiny" / "double-it.yaml"
-    question.write_text(question.read_text().replace("Leave `x` as it was.", "Leave <b>x</b> ![as](http://x/y.png)."))
-    for suffix in (".pdf", ".html", ".md"):
-        assert run("sheet", "double-it", "-o", f"s{suffix}", "--bank", bank).code == 0
-    assert "<b>x</b>" in pages(Path("s.pdf").read_bytes())[0]
-    assert "<b>" not in Path("s.html").read_text().replace("<b class", "")
 
 
 def test_a_teams_template(run: Run) -> None:

@@ -1,6 +1,5 @@
 """Verify finds what is wrong with a grader or a solution; on a bank in order it finds nothing."""
 
-
 import re
 import shutil
 from pathlib import Path

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
@@ -50,6 +50,8 @@ _SHOWN = dict(_shown())
 _HIDDEN = re.compile(f"[{''.join(re.escape(chr(code)) for code in _SHOWN)}]")
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
 _SIGNS = re.compile(r"([/\\_])")
+#: A word of inline code that is longer may be broken, after one of these signs.
+_LONG_WORD, _PIECE = 20, re.compile(r"(?<=[._/,=(\[{])")
 _TICKS = re.compile(r"`([^`\n]+)`")
 
 
@@ -99,6 +101,13 @@ def markdown_tokens(text: str) -> "list[Token]":
 def inline_tokens(text: str) -> "list[Token]":
     """What stands in one paragraph of Markdown."""
     return _markdown().parseInline(visible(text))[0].children or []
+
+
+def code_pieces(code: str) -> list[str]:
+    """Inline code in the pieces between which a line may end: after a sign, if one of its words is a long one."""
+    if max(map(len, code.split(" "))) <= _LONG_WORD:
+        return [code]
+    return [each for each in _PIECE.split(code) if each]
 
 
 def coloured_tokens(source: str, language: str) -> list[list[tuple[str, str]]]:
@@ -163,9 +172,16 @@ def _highlight(code: str, language: str, _attributes: str) -> str:
     return "\n".join(python_lines(code)) if language in {"python", "py"} else ""
 
 
+def _inline_code(_: object, tokens: "Sequence[Token]", at: int, *_more: object) -> str:
+    pieces = code_pieces(tokens[at].content)
+    return f"<code>{'<wbr>'.join(str(escape(each)) for each in pieces)}</code>"
+
+
 @functools.cache
 def _markdown() -> "MarkdownIt":
     from markdown_it import MarkdownIt  # noqa: PLC0415 - as above
 
     options = {"html": False, "highlight": _highlight}
-    return MarkdownIt("commonmark", options).enable("table").disable("image")
+    parser = MarkdownIt("commonmark", options).enable("table").disable("image")
+    parser.add_render_rule("code_inline", _inline_code)
+    return parser

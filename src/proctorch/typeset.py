@@ -4,6 +4,7 @@ Text goes into Typst's string literals alone, in which only the backslash and th
 that the source calls (`code`, `listing`, `markdown-table`, `kw` and its like) are defined by `sheet.typ.j2`.
 """
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,7 @@ if TYPE_CHECKING:
 
 #: After so many columns a line of a listing goes on in the next one, behind a mark.
 _COLUMNS = 100
-#: A word of inline code that is longer may be broken after one of these signs.
-_LONG_WORD, _BREAK_AFTER = 20, "._/,=([{"
-_ZERO_WIDTH_SPACE = "\u200b"
+_TAB, _ZERO_WIDTH_SPACE = "    ", "\u200b"
 #: Pygments' kinds of tokens, by the beginnings of their names, and the functions that colour them.
 _COLOURS = (
     ("Comment", "cm"),
@@ -61,7 +60,7 @@ def typst_inline(source: str) -> Typst:
 
 
 def typst_listing(source: str, columns: int = _COLUMNS, language: str = "python") -> Typst:
-    """Code with numbered lines. What is longer than `columns` goes on in the next line, behind a mark."""
+    """Code with numbered lines. What is wider than `columns` goes on in the next line, behind a mark."""
     rows = []
     for number, line in enumerate(markup.coloured_tokens(source, language), 1):
         for at, piece in enumerate(_folded(line, columns)):
@@ -71,7 +70,7 @@ def typst_listing(source: str, columns: int = _COLUMNS, language: str = "python"
 
 
 def _literal(shown: str) -> Typst:
-    for sign, written in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "    ")):
+    for sign, written in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", _TAB)):
         shown = shown.replace(sign, written)
     return Typst(f'"{shown}"')
 
@@ -86,9 +85,9 @@ def _folded(line: Sequence[tuple[str, str]], columns: int) -> Iterator[list[tupl
     """The tokens of a line in pieces of at most so many columns, that end with a space where there is one."""
     ends, begin = [], 0
     whole = "".join(shown for _, shown in line)
-    while len(whole) - begin > columns:
-        space = whole.rfind(" ", begin + columns * 3 // 4, begin + columns)
-        begin = space + 1 if space >= 0 else begin + columns
+    while (end := _reach(whole, begin, columns)) < len(whole):
+        space = whole.rfind(" ", _reach(whole, begin, columns * 3 // 4), end)
+        begin = space + 1 if space >= 0 else max(end, begin + 1)
         ends.append(begin)
     piece: list[tuple[str, str]] = []
     at = 0
@@ -102,6 +101,24 @@ def _folded(line: Sequence[tuple[str, str]], columns: int) -> Iterator[list[tupl
             piece.append((kind, rest))
         at += len(rest)
     yield piece
+
+
+def _reach(text: str, begin: int, columns: int) -> int:
+    """How far `text` comes from `begin` on, in so many columns."""
+    for at in range(begin, len(text)):
+        columns -= _width(text[at])
+        if columns < 0:
+            return at
+    return len(text)
+
+
+def _width(sign: str) -> int:
+    """Columns of a character: a tab is four, a wide sign of East Asia two, an accent on the one before it none."""
+    if sign == "\t":
+        return len(_TAB)
+    if unicodedata.category(sign) in {"Mn", "Me"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(sign) in {"W", "F"} else 1
 
 
 #: What stands for a token that says nothing more: with those below, all that the parser makes, HTML and pictures off.
@@ -175,15 +192,8 @@ def _inline(tokens: Sequence["Token"]) -> Iterator[str]:
             case "text":
                 yield text(token.content) if token.content else ""
             case "code_inline":
-                yield f"#code({_literal(_breakable(token.content))});"
+                yield f"#code({_literal(_ZERO_WIDTH_SPACE.join(markup.code_pieces(token.content)))});"
             case "link_open":
                 yield f"#link({string(token.attrs.get('href', ''))})["
             case _:
                 yield _FIXED[token.type]
-
-
-def _breakable(code: str) -> str:
-    """Inline code in which a long word may end its line after a sign."""
-    if max(map(len, code.split(" "))) <= _LONG_WORD:
-        return code
-    return "".join(each + _ZERO_WIDTH_SPACE * (each in _BREAK_AFTER) for each in code)

@@ -35,8 +35,9 @@ from proctorch.bank.question import (
 from proctorch.bank.rules import broken_rules
 from proctorch.bank.shape import CODE, ONE_LINE, TEST, shape_faults
 from proctorch.bank.text import Fault, parse_python, printable, shortened
-from proctorch.bank.yaml_nodes import Document, read
+from proctorch.bank.yaml_nodes import Document, Location, read
 from proctorch.errors import BankError, Diagnostic
+from proctorch.prose import unset
 
 #: The layout that this Proctorch reads: the `schema:` of every question.
 SCHEMA = 1
@@ -364,6 +365,7 @@ def _validated(document: Document) -> tuple[dict[str, Any] | None, list[Fault]]:
     broken = ((document.place(location), message) for location, message in broken_rules(data))
     faults += (Fault(*place, message) for place, message in broken if place not in told)
     faults += (fault for key in ("starter", "self_check") for fault in _python_faults(document, key))
+    faults += _markdown_faults(document)
     return valid, faults
 
 
@@ -371,11 +373,43 @@ def _python_faults(document: Document, key: str) -> Iterator[Fault]:
     source = document.data.get(key)
     fault = parse_python(source) if isinstance(source, str) else None
     if isinstance(fault, Fault):
-        place = document.block((key,), fault.line, fault.column)
-        if place:
-            yield Fault(*place, f"{key} {fault.message}")
-        else:
-            yield Fault(*document.place((key,)), f"{key} {fault.message} (in its line {fault.line})")
+        yield _inside(document, (key,), fault)
+
+
+def _markdown_faults(document: Document) -> Iterator[Fault]:
+    """What not every sheet shows of the texts that are Markdown."""
+    for location, text in _texts(document.data, ()):
+        for line, column, message in unset(text, blocks=location == ("prompt",)):
+            yield _inside(document, location, Fault(line, column, f"has {message}"))
+
+
+def _texts(data: object, location: Location) -> Iterator[tuple[Location, str]]:
+    """The texts that a sheet reads as Markdown, with their locations."""
+    match data:
+        case dict() if not location:
+            for key in ("title", "prompt", "checks", "card"):
+                yield from _texts(data.get(key), (key,))
+        case dict():
+            plain = {"test", "needs", "device", "only", "low_precision", "caught_by"}
+            for key, value in data.items():
+                if key not in plain:
+                    yield from _texts(value, (*location, key))
+        case list():
+            for index, value in enumerate(data):
+                yield from _texts(value, (*location, index))
+        case str():
+            yield location, data
+        case _:
+            pass
+
+
+def _inside(document: Document, location: Location, fault: Fault) -> Fault:
+    """A fault of the text at `location`, at its own line of the file where the text is a literal block."""
+    name = next(step for step in reversed(location) if isinstance(step, str))
+    if place := document.block(location, fault.line, fault.column):
+        return Fault(*place, f"{name} {fault.message}")
+    where = f" (in its line {fault.line})" if (document.written(location) or "").count("\n") else ""
+    return Fault(*document.place(location), f"{name} {fault.message}{where}")
 
 
 def _question(path: Path, valid: dict[str, Any]) -> Question:

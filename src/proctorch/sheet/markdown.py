@@ -5,15 +5,25 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from proctorch import templating
+from proctorch.prose import lowered, plain
 from proctorch.sheet.sheet import Sheet
 from proctorch.sheet.values import values
 
+_BAR = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r"^`{3,}", re.MULTILINE)
 
 
 def render(sheet: Sheet, filled: Mapping[str, str] | None = None, *, templates: Path | None = None) -> str:
     """The text. `filled` is what stands in the candidate's fields already, by their names."""
-    own = {"filled": filled or {}, "fenced": _fenced, "cell": _cell, "quoted": _quoted, "indented": _indented}
+    own = {
+        "filled": filled or {},
+        "lowered": lowered,
+        "plain": plain,
+        "fenced": _fenced,
+        "cell": _cell,
+        "quoted": _quoted,
+        "indented": _indented,
+    }
     return templating.render("sheet.md.j2", values(sheet) | own, folder=templates)
 
 
@@ -25,7 +35,7 @@ def _fenced(source: str) -> str:
 
 def _cell(text: str) -> str:
     """One cell of a table."""
-    return " ".join(text.split()).replace("|", "\\|")
+    return _BAR.sub(r"\\|", " ".join(text.split()))
 
 
 def _quoted(text: str) -> str:

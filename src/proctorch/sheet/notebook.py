@@ -8,6 +8,7 @@ from typing import Any
 from proctorch.bank.question import Question
 from proctorch.errors import UsageError
 from proctorch.judge.notebook import SKIP_TAG
+from proctorch.prose import lowered, plain
 from proctorch.sheet.sheet import Edition, Sheet
 
 #: Of the notebook format: 4.5 has ids of cells.
@@ -64,7 +65,9 @@ def _cells(sheet: Sheet, question: Question) -> Iterator[dict[str, Any]]:
 
     words = sheet.settings.words
     facts = f"{question.minutes} {words['minutes']} · {show_points(question.points)} {words['points']}"
-    yield _text("question", f"# {sheet.title}\n\n{facts} · {words['form']} {sheet.form}\n\n{question.prompt}")
+    yield _text(
+        "question", f"# {plain(sheet.title)}\n\n{facts} · {words['form']} {sheet.form}\n\n{lowered(question.prompt, 1)}"
+    )
     checks = [f"| {check.title} | {show_points(check.points)} |" for check in question.checks]
     yield _text("checks", "\n".join([f"| {words['checks']} | {words['points']} |", "|---|--:|", *checks]))
     for at, part in enumerate(_parts(question)):

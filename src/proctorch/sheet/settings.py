@@ -12,6 +12,7 @@ from typing import Any
 
 from proctorch.bank.text import nearest
 from proctorch.errors import UsageError
+from proctorch.prose import unset
 from proctorch.sheet.words import CATALOGUE, date_in_words
 
 
@@ -89,8 +90,41 @@ class Settings:
         """The size of running text that is used, in points. Large print has at least 16."""
         return max(self.font_size, 16.0) if self.large_print else self.font_size
 
+    @property
+    def accent_text(self) -> str:
+        """The accent for text on white: darker, where it is too pale to be read."""
+        return _readable(self.accent, "#ffffff", "#000000")
+
+    @property
+    def accent_text_dark(self) -> str:
+        """The accent for text on a dark screen: paler, where it is too dark to be read."""
+        return _readable(self.accent, "#1d2024", "#ffffff")
+
     def room_of(self, question_id: str) -> Room:
         return self.rooms.get(question_id, self.room)
+
+
+def _readable(colour: str, ground: str, ink: str) -> str:
+    """`colour` with as little `ink` as gives text on `ground` a contrast of 5; 4.5 is what WCAG asks for."""
+    for share in range(101):
+        parts = zip(_parts(colour), _parts(ink), strict=True)
+        mixed = "#" + "".join(f"{round((one * (100 - share) + other * share) / 100):02x}" for one, other in parts)
+        darker, lighter = sorted((_luminance(mixed), _luminance(ground)))
+        if (lighter + 0.05) / (darker + 0.05) >= 5:
+            return mixed
+    return ink
+
+
+def _parts(colour: str) -> tuple[int, int, int]:
+    """Red, green and blue of `#rrggbb`."""
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def _luminance(colour: str) -> float:
+    """From 0 for black to 1 for white, as WCAG 2 defines it."""
+    shares = [part / 255 for part in _parts(colour)]
+    red, green, blue = (each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in shares)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 class SettingError(UsageError):
@@ -215,6 +249,13 @@ def _room(written: str) -> Room:
     return Room(Space(found[1]), height)
 
 
+def _instructions(value: object, known: _Known, folder: Path) -> dict[str, object]:
+    read = _text("instructions")(value, known, folder)
+    if faults := unset(str(read["instructions"])):
+        raise ValueError(f"has {faults[0].message}")
+    return read
+
+
 _Reader = Callable[[object, _Known, Path], dict[str, object]]
 _READERS: dict[str, _Reader] = {
     "title": _text("title"),
@@ -230,7 +271,7 @@ _READERS: dict[str, _Reader] = {
     "large_print": _flag("large_print"),
     "dyslexia": _flag("dyslexia"),
     "fields": _fields,
-    "instructions": _text("instructions"),
+    "instructions": _instructions,
 }
 #: The names of all settings, as `proctorch.yaml` has them.
 NAMES = tuple(_READERS)
