@@ -105,8 +105,8 @@ def enough(run, shared_seed):
 def scarce(run, shared_seed):
     """A task, and what came of it where half of a batch fits forward, and in the second epoch two rows backward.
 
-    A batch has a row more than two chunks. The second lack begins with the second chunk of a batch: the thirteenth call,
-    after one that failed, ten for the first epoch and one for the first chunk.
+    A batch has a row more than two chunks. The second lack begins with the second chunk of a batch: the thirteenth
+    call, after one that failed, ten for the first epoch and one for the first chunk.
     """
     given = task(shared_seed)
     half = len(given["train"][0][0]) // 2
