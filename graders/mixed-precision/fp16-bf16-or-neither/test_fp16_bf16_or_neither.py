@@ -63,7 +63,9 @@ def at_the_border(dice, dtype):
 
 
 def small_gradients(situation, dice):
-    return situation | {"smallest_gradient": between(dice, 1e-8, number("smallest_normal", "float16") / APART)}
+    """With a gradient below float16's range, but above its smallest subnormal number."""
+    least = number("smallest_normal", "float16")
+    return situation | {"smallest_gradient": between(dice, least * number("eps", "float16"), least / APART)}
 
 
 def small_updates(situation, dice, dtype):
