@@ -39,6 +39,11 @@ def too_large_for_float16(dice):
     return easy(dice) | {"largest": between(dice, number("max", "float16") * APART, 1e30)}
 
 
+def too_large_for_both(dice):
+    """An activation that float32 just holds: the range of bfloat16 ends a little earlier."""
+    return easy(dice) | {"largest": number("max", "float32")}
+
+
 def too_fine_for_bfloat16(dice):
     return easy(dice) | {"spacing": between(dice, number("eps", "float16") * 2, number("eps", "bfloat16") / 2)}
 
@@ -58,11 +63,19 @@ def at_the_border(dice, dtype):
 
 
 def small_gradients(situation, dice):
-    return situation | {"smallest_gradient": between(dice, 1e-8, number("smallest_normal", "float16") / APART)}
+    """With a gradient below float16's range, but above its smallest subnormal number."""
+    least = number("smallest_normal", "float16")
+    return situation | {"smallest_gradient": between(dice, least * number("eps", "float16"), least / APART)}
 
 
 def small_updates(situation, dice, dtype):
     return situation | {"smallest_update": between(dice, 1e-6, number("eps", dtype) / 2 / APART)}
+
+
+def nearly_lost(dtype, near):
+    """Makes situations in which this half alone is fit, with an update of so many `eps`."""
+    make = too_fine_for_bfloat16 if dtype == "float16" else too_large_for_float16
+    return lambda dice: make(dice) | {"smallest_update": number("eps", dtype) * near}
 
 
 def unfit(dtype, situation):
@@ -116,8 +129,9 @@ def test_the_hardware_has_it(run, seed):
 
 
 def test_the_largest_number_fits(run, seed):
-    """Where activations are above float16's range, float16 is not chosen, and bfloat16 is."""
-    right_choice(run, draw(seed, too_large_for_float16, easy), "the wrong precision for the largest activation")
+    """Where activations are above float16's range, float16 is not chosen, and bfloat16 is, up to its own range."""
+    situations = draw(seed, too_large_for_float16, too_large_for_both, easy)
+    right_choice(run, situations, "the wrong precision for the largest activation")
 
 
 def test_the_precision_suffices(run, seed):
@@ -130,7 +144,7 @@ def test_the_precision_suffices(run, seed):
         lambda dice: at_the_border(dice, "float16"),
         lambda dice: at_the_border(dice, "bfloat16"),
     )
-    right_choice(run, situations, "the wrong precision for the relative error that is allowed")
+    right_choice(run, situations, "the wrong precision for the spacing that is needed")
 
 
 def test_a_small_gradient_is_no_reason_for_float32(run, seed):
@@ -165,8 +179,8 @@ def test_weights_in_half(run, seed):
         lambda dice: small_updates(too_large_for_float16(dice), dice, "bfloat16"),
         lambda dice: small_updates(too_fine_for_bfloat16(dice), dice, "float16"),
         too_fine_for_both,
-        lambda dice: too_fine_for_bfloat16(dice) | {"smallest_update": number("eps", "float16") * dice.choice(NEAR)},
-        lambda dice: too_large_for_float16(dice) | {"smallest_update": number("eps", "bfloat16") * dice.choice(NEAR)},
+        *(nearly_lost(dtype, near) for dtype in HALVES for near in NEAR),
+        each=2,
     )
     seen = ask(run, situations)
     for at, situation in enumerate(situations):
@@ -190,6 +204,7 @@ def test_the_reasons(run, seed):
         too_large_for_float16,
         too_fine_for_bfloat16,
         too_fine_for_both,
+        too_large_for_both,
         lambda dice: too_large_for_float16(dice) | {"halves": ["bfloat16"]},
         lambda dice: easy(dice) | {"halves": ["float16"]},
         each=3,
@@ -232,11 +247,13 @@ def test_foresee(run, seed):
                 situation = small_gradients(situation, dice)
             if bad & 2:
                 situation = small_updates(situation, dice, dice.choice(HALVES))
-            if bad & 4:
+            if bad & 4:  # each half has cases without support, and float16 some with both of the other reasons
+                too_large = (too_large_for_float16, too_large_for_both)[bad & 1]
+                too_fine = (too_fine_for_bfloat16, too_fine_for_both)[bad >> 1 & 1]
                 situation |= {
-                    "largest": too_large_for_float16(dice)["largest"],
-                    "spacing": too_fine_for_bfloat16(dice)["spacing"],
-                    "halves": [dice.choice(HALVES)],
+                    "largest": too_large(dice)["largest"],
+                    "spacing": too_fine(dice)["spacing"],
+                    "halves": [HALVES[bad & 1]],
                 }
             halves = precision != "float32"
             plans = [{"scaler": True, "half_weights": halves}, {"scaler": False, "half_weights": False}]

@@ -12,6 +12,8 @@ from torch import nn
 
 #: So many calls are made by no right answer to any of the tasks.
 _MANY = 300
+#: Milliseconds that all calls of a training together wait for threads of autograd.
+_PATIENCE = 500
 
 
 def fit(candidate, device, probe, *, training, rooms, **given):
@@ -97,6 +99,7 @@ class _Ledger:
         self._calls, self._trained = [], 0
         self._graphs = weakref.WeakSet()
         self._saved = []
+        self._patience = _PATIENCE
 
     def begin(self, images, *, training):
         """A call of the model. Its first pixels tell which rows it got; they are read when all is over."""
@@ -149,9 +152,8 @@ class _Ledger:
 
     def _wait(self):
         """A thread of autograd may need a moment to let go of a backward pass that has failed."""
-        for _ in range(20):
-            if not self._in_use():
-                return
+        while self._patience and self._in_use():
+            self._patience -= 1
             time.sleep(0.001)
 
 

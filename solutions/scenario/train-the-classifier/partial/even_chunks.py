@@ -1,0 +1,57 @@
+# Cuts a batch into even chunks: none is longer than fits, and all are shorter than they could be.
+# caught-by: test_it_backs_off
+import torch
+import torch.nn.functional as F
+
+
+def fit(model, train, val, class_weights, device, *, epochs, rate, path):
+    came_in = model.training
+    model.to(device)
+    weights = class_weights.to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9)
+    losses, confusion, most = [], [], None
+    for _ in range(epochs):
+        model.train()
+        sums = torch.zeros(2, device=device)
+        for images, labels in train:
+            images, labels = images.to(device), labels.to(device)
+            done = None
+            while done is None:
+                rows = most or len(images)
+                done = attempt(model, optimizer, images, labels, weights, rows)
+                if done is None:
+                    most = rows // 2
+            optimizer.step()
+            sums += done
+        loss, weight = sums.tolist()
+        losses.append(loss / weight)
+        confusion.append(evaluate(model, val, device, len(weights)))
+    model.train(came_in)
+    torch.save({name: each.cpu() for name, each in model.state_dict().items()}, path)
+    return {"losses": losses, "confusion": torch.stack(confusion)}
+
+
+def attempt(model, optimizer, images, labels, weights, rows):
+    """Puts the batch's gradient into the parameters; the sums of losses and weights, or None if memory runs out."""
+    optimizer.zero_grad()
+    weight, total = weights[labels].sum(), 0
+    try:
+        for x, y in zip(*(each.chunk(-(-len(labels) // rows)) for each in (images, labels))):
+            loss = F.cross_entropy(model(x), y, weight=weights, reduction="sum")
+            (loss / weight).backward()
+            total = total + loss.detach()
+    except torch.OutOfMemoryError:
+        if rows == 1:
+            raise
+        return None
+    return torch.stack([total, weight])
+
+
+@torch.no_grad()
+def evaluate(model, val, device, classes):
+    model.eval()
+    counts = torch.zeros(classes * classes, dtype=torch.int64, device=device)
+    for images, labels in val:
+        predicted = model(images.to(device)).argmax(1)
+        counts += torch.bincount(labels.to(device) * classes + predicted, minlength=classes * classes)
+    return counts.view(classes, classes).cpu()
