@@ -232,7 +232,7 @@ def test_no_self_check(run: Run, tmp_path: Path) -> None:
     bank = Path(shutil.copytree(BANK, tmp_path / "own-bank"))
     path = bank / "questions" / "tiny" / "double-it.yaml"
     text = path.read_text()
-    path.write_text(text[: text.index("self_check:")] + text[text.index("entry:") :])
+    path.write_text(text[: text.index("self_check:")])
     assert run("kit", "double-it", "-o", "kit.zip", "--bank", bank).code == 0
     with zipfile.ZipFile("kit.zip") as archive:
         assert len(archive.namelist()) == 5

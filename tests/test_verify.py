@@ -133,7 +133,7 @@ def test_a_question_without_a_self_check(bank: Path) -> None:
     """It is told, since a candidate would have nothing to try."""
     path = bank / "questions" / "tiny" / "double-it.yaml"
     text = path.read_text()
-    path.write_text(text[: text.index("self_check:")] + text[text.index("entry:") :])
+    path.write_text(text[: text.index("self_check:")])
     [told] = unproven_self_checks(Bank.load(bank).questions)
     assert told.problem == "there is no self_check; try in one what the prompt shows"
 
