@@ -31,7 +31,7 @@ def resume(candidate, device, _probe, *, weights, others, groups, more, dtype, l
     if late:
         torch.save(saved, file)
     file.seek(0)
-    second = _Run(device, others, dtype, scale and 2.0, decay=True)
+    second = _Run(device, others, dtype, scale, decay=True)
     candidate.resume(torch.load(file, map_location=device, weights_only=True), *second.parts)
     resumed = [second.go(candidate, [group], limit) for group in _on(more, device)]
     return {"went_on": went_on, "resumed": resumed}

@@ -45,9 +45,9 @@ def task(seed, groups_wanted):
 
 
 def hopeless(group, seed):
-    """The group with one micro-batch whose gradients are not finite in float16."""
+    """The group with one micro-batch whose gradients are not finite in float16. All losses are finite."""
     at = seed % len(group)
-    return [[x, torch.full_like(y, 1e30)] if here == at else [x, y] for here, (x, y) in enumerate(group)]
+    return [[x, torch.full_like(y, 1e10)] if here == at else [x, y] for here, (x, y) in enumerate(group)]
 
 
 class Reference:
@@ -191,14 +191,15 @@ def test_the_checkpoint_is_a_snapshot(run, shared_seed):
 
 
 def same_way(run, seed, dtype, scale, *, late):
-    weights, groups = task(seed, 5)
-    given = {"groups": groups[:2], "more": groups[2:], "others": [torch.zeros_like(each) for each in weights]}
+    """Four groups, a checkpoint, two more. Three make a scale grow: it is not the first one then, and grows again."""
+    weights, groups = task(seed, 6)
+    given = {"groups": groups[:4], "more": groups[4:], "others": [torch.zeros_like(each) for each in weights]}
     seen = run("resume", weights=weights, **given, dtype=dtype, limit=FAR, scale=scale, late=late)
     when = "resumed from a checkpoint that was taken before training went on" if late else "resumed"
     reference = Reference(weights, decay=True)
-    for group in groups[:2]:
+    for group in groups[:4]:
         reference.step(group)
-    for at, group in enumerate(groups[2:]):
+    for at, group in enumerate(groups[4:]):
         expected = reference.step(group)
         for of in ("went_on", "resumed"):
             what = f"{when}, training takes another way" if of == "resumed" else "the training before it is wrong"
