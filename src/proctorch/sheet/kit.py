@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from proctorch import templating
 from proctorch.bank.bank import Bank
 from proctorch.bank.question import Question
-from proctorch.sheet import html, notebook, pdf
+from proctorch.sheet import html, markdown, notebook, pdf
 from proctorch.sheet.settings import Settings
 from proctorch.sheet.sheet import Edition, Sheet
-from proctorch.sheet.values import values
 
 #: The first day that a zip can name: the day of making would be different bytes every day.
 _DAY = (1980, 1, 1, 0, 0, 0)
@@ -76,7 +74,7 @@ def candidate_kit(
         if question.self_check:
             files[f"test_{question.module}.py"] = _self_check(question).encode()
         on_file(question.module)
-    files["README.md"] = templating.render("kit.md.j2", values(sheet), folder=look.templates).encode()
+    files["README.md"] = markdown.render(sheet, template="kit.md.j2", templates=look.templates).encode()
     return Kit(folder, files, sheet.form, warnings)
 
 
@@ -98,7 +96,7 @@ def grader_kit(
         warnings += told
     for path in _bank_files(bank, questions):
         files[f"bank/{path.relative_to(bank.root).as_posix()}"] = path.read_bytes()
-    files["README.md"] = templating.render("grader_kit.md.j2", values(sheet), folder=look.templates).encode()
+    files["README.md"] = markdown.render(sheet, template="grader_kit.md.j2", templates=look.templates).encode()
     return Kit(f"{folder}-grader", files, sheet.form, tuple(dict.fromkeys(warnings)))
 
 

@@ -13,7 +13,13 @@ _BAR = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r"^`{3,}", re.MULTILINE)
 
 
-def render(sheet: Sheet, filled: Mapping[str, str] | None = None, *, templates: Path | None = None) -> str:
+def render(
+    sheet: Sheet,
+    filled: Mapping[str, str] | None = None,
+    *,
+    template: str = "sheet.md.j2",
+    templates: Path | None = None,
+) -> str:
     """The text. `filled` is what stands in the candidate's fields already, by their names."""
     own = {
         "filled": filled or {},
@@ -24,7 +30,7 @@ def render(sheet: Sheet, filled: Mapping[str, str] | None = None, *, templates: 
         "quoted": _quoted,
         "indented": _indented,
     }
-    return templating.render("sheet.md.j2", values(sheet) | own, folder=templates)
+    return templating.render(template, values(sheet) | own, folder=templates)
 
 
 def _fenced(source: str) -> str:
