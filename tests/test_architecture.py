@@ -61,7 +61,7 @@ OWNERS = {
     "pytest": {"judge", "virtual"},
     "libcst": {"verify"},
     "typst": {"sheet"},
-    "torch": {"sandbox", "judge", "virtual", "wire"},
+    "torch": {"sandbox", "judge", "verify", "virtual", "wire"},
 }
 
 
@@ -120,7 +120,7 @@ def test_nothing_but_the_command_prints() -> None:
         "from proctorch.cli import cli; cli.main(['show', 'DC1'], standalone_mode=False)",
         "from proctorch.cli import cli; cli.main(['list', '--sets'], standalone_mode=False)",
         "from proctorch.cli import cli; cli.main(['schema'], standalone_mode=False)",
-        "import proctorch.sheet.pdf, proctorch.sheet.html, proctorch.sheet.markdown, proctorch.sheet.notebook",
+        "import proctorch.sheet.kit, proctorch.sheet.markdown",
         "from proctorch.report.report import Report; import proctorch.report.html, proctorch.report.json",
         "import proctorch.judge.by_hand",
     ],
