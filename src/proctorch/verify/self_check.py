@@ -101,7 +101,9 @@ def _forked(task: tuple[str, str, str]) -> list[str]:
 
 if __name__ == "__main__":
     # Imported once for all plays: each first optimizer would import the compiler, which takes longer than the play.
-    import torch._dynamo  # noqa: F401 - as said
+    import torch._dynamo
+
+    torch.set_num_threads(1)  # tiny tensors: threads that wait for a core take far longer than the work
 
     said = os.dup(1)  # what the plays print is for nobody
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
