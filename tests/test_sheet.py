@@ -4,6 +4,7 @@
 import json
 import re
 import shutil
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from proctorch.sheet.words import CATALOGUE
 from proctorch.typeset import typst_listing
 from tests.running import Run
 
+#: One of PDF's points in millimetres.
+POINT = 25.4 / 72
 BANK = Path(__file__).parent / "bank"
 GOLDEN = Path(__file__).parent / "golden"
 PNG = bytes.fromhex(
@@ -225,21 +228,51 @@ def test_columns_of_long_lines(line: str, pieces: list[str]) -> None:
 @pytest.mark.parametrize("edition", list(Edition))
 @pytest.mark.parametrize("paper", ["a4", "letter"])
 def test_the_whole_bank_in_print(edition: Edition, paper: str) -> None:
-    """Each question of the bank comes out whole in each edition: no sign is missing, no code is cut, no page is empty."""
+    """Each question of the bank comes out whole, by itself and one after the other, in each edition.
+
+    No sign is missing, no code is cut, no page is empty, and no heading is parted from what stands under it.
+    """
     loaded = Bank.load(parse_graders=False)
-    settings = changed(Settings(), {"paper": paper}, Path())
-    for question in loaded.questions:
-        sheet = Sheet.make(loaded, [question], edition, settings, question.title)
+    settings = changed(Settings(), {"paper": paper, "layout": "flow"}, Path())
+    sheets = [Sheet.make(loaded, [each], edition, settings, each.title) for each in loaded.questions]
+    sheets.append(Sheet.make(loaded, loaded.questions, edition, settings, "All"))
+    for sheet in sheets:
         printed = pdf.render(sheet)
-        texts = pages(printed.content)
-        assert printed.warnings == (), question.id
-        whole = squeezed("".join(texts))
-        code = [each.source for each in sheet.items[0].solutions[:1]]
-        code += [question.starter] if edition is not Edition.KEY else []
-        for line in "\n".join(code).splitlines():
-            assert squeezed(line) in whole, f"{question.id}: {line}"
-        bare = [text for text in texts[1:] if len(squeezed(text)) < 60 and "Your answer" not in text]
-        assert not bare, f"{question.id}: a page with nothing on it"
+        assert printed.warnings == (), sheet.title
+        whole = squeezed("".join(pages(printed.content)))
+        for item in sheet.items:
+            code = [each.source for each in item.solutions[:1]]
+            code += [item.question.starter] if edition is not Edition.KEY else []
+            for line in "\n".join(code).splitlines():
+                assert squeezed(line) in whole, f"{item.question.id}: {line}"
+        assert list(faults_of_pages(printed.content, sheet)) == [], sheet.title
+
+
+def faults_of_pages(content: bytes, sheet: Sheet) -> Iterator[str]:
+    """Pages with next to nothing on them, and headings at the foot of a page. Lines to write on are no text."""
+    words = sheet.settings.words
+    keys = ("given", "checks", "ask", "in_depth", "scenario", "mistakes", "follow_ups", "related", "rubric")
+    headings = {words[key] for key in (*keys, "hints", "probes", "task", "solutions")}
+    headings |= {f"{words['solution']}: {each.name}" for item in sheet.items for each in item.solutions}
+    headings |= {each.name for item in sheet.items for each in item.solutions}
+    headings |= {each.question for item in sheet.items for each in item.question.card.follow_ups}
+    above = {squeezed(each.replace("`", "")) for each in headings}
+    for number, page in enumerate(pypdfium2.PdfDocument(content), 1):
+        width, height = page.get_size()
+        text = page.get_textpage()
+        lines = text.get_text_bounded(0, 20 / POINT, width, height - 24 / POINT).splitlines()
+        room = {words["answer"]: 60, words["notes"]: 32}
+        if len(squeezed("".join(lines))) < 60 and not room.keys() & set(lines):
+            yield f"page {number} has only {lines}"
+        if above & {squeezed("".join(lines[-many:])) for many in (1, 2, 3)}:
+            yield f"page {number} ends with {lines[-1]}"
+        for heading, millimetres in room.items():
+            if lines[-1] == heading:
+                search = text.search(heading, match_case=True)
+                found = list(iter(search.get_next, None))
+                _, bottom, _, _ = text.get_charbox(found[-1][0])
+                if bottom < (20 + millimetres) / POINT:
+                    yield f"page {number} has no room under {heading}"
 
 
 def test_languages() -> None:

@@ -1,7 +1,7 @@
 """Text as Typst source: plain text, Markdown and listings. Nothing in a text is ever read as Typst.
 
 Text goes into Typst's string literals alone, in which only the backslash and the quote mean something. The functions
-that the source calls (`code`, `listing`, `markdown-table`, `kw` and its like) are defined by `sheet.typ.j2`.
+that the source calls (`code`, `listing`, `lead`, `markdown-table`, `kw` and its like) are defined by `sheet.typ.j2`.
 """
 
 import unicodedata
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 #: After so many columns a line of a listing goes on in the next one, behind a mark.
 _COLUMNS = 100
 _TAB, _ZERO_WIDTH_SPACE = "    ", "\u200b"
+#: A paragraph of at most so many characters stays with what follows, if it is one of these.
+_SHORT, _LED = 120, {"bullet_list_open", "ordered_list_open", "table_open", "fence", "code_block"}
 #: Pygments' kinds of tokens, by the beginnings of their names, and the functions that colour them.
 _COLOURS = (
     ("Comment", "cm"),
@@ -155,8 +157,13 @@ _FIXED = {
 
 
 def _blocks(tokens: Sequence["Token"], heading: int, columns: int) -> Iterator[str]:
-    for token in tokens:
+    leads = {at for at in range(len(tokens) - 3) if _leads(tokens[at], tokens[at + 1], tokens[at + 3])}
+    for at, token in enumerate(tokens):
         match token.type:
+            case "paragraph_open" if at in leads:
+                yield "#lead["
+            case "paragraph_close" if at - 2 in leads:
+                yield "]\n\n"
             case "inline":
                 yield from _inline(token.children or [])
             case "paragraph_close":
@@ -172,6 +179,12 @@ def _blocks(tokens: Sequence["Token"], heading: int, columns: int) -> Iterator[s
                 yield f"#markdown-table({_columns(tokens, token)}, "
             case _:
                 yield _FIXED[token.type]
+
+
+def _leads(paragraph: "Token", text: "Token", following: "Token") -> bool:
+    """Whether a short paragraph leads over to a list, a table or code."""
+    alone = paragraph.type == "paragraph_open" and not paragraph.level
+    return alone and len(text.content) <= _SHORT and following.type in _LED
 
 
 def _columns(tokens: Sequence["Token"], table: "Token") -> str:
