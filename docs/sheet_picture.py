@@ -1,4 +1,4 @@
-"""Takes docs/sheet.png anew: a candidate's sheet and the interviewer's edition of the same question, side by side."""
+"""Takes docs/sheet.png anew: a candidate's sheet, the interviewer's edition and the key of a question, side by side."""
 # ruff: noqa: INP001 - a script
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from proctorch.sheet import pdf
 from proctorch.sheet.settings import Settings, changed
 from proctorch.sheet.sheet import Edition, Sheet
 
-_SCALE, _GAP = 1.3, 24
+_SCALE, _GAP = 1.2, 20
 
 
 def main() -> None:
@@ -20,11 +20,11 @@ def main() -> None:
     question = bank.find("half-moved-batch")
     settings = changed(Settings(), {"organisation": "Northwind Vision", "date": "2026-11-30"}, Path())
     shown = []
-    for edition, page in ((Edition.CANDIDATE, 0), (Edition.INTERVIEWER, 2)):
+    for edition, page in ((Edition.CANDIDATE, 0), (Edition.INTERVIEWER, 2), (Edition.KEY, 0)):
         sheet = Sheet.make(bank, [question], edition, settings, question.title)
         document = pypdfium2.PdfDocument(pdf.render(sheet).content)
         shown.append(document[page].render(scale=_SCALE).to_pil())
-    width = sum(each.width for each in shown) + _GAP * 3
+    width = sum(each.width for each in shown) + _GAP * (len(shown) + 1)
     whole = Image.new("RGB", (width, shown[0].height + 2 * _GAP), "#d9dbd8")
     for at, each in enumerate(shown):
         whole.paste(each, (_GAP + at * (each.width + _GAP), _GAP))

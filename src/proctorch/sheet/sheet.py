@@ -12,8 +12,8 @@ from proctorch.bank.question import Question
 from proctorch.errors import UsageError
 from proctorch.sheet.settings import Room, Settings
 
-#: Letters and digits that nobody takes for another.
-_SIGNS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+#: Letters and digits that nobody takes for another; no vowels, so that no word comes of them.
+_SIGNS = "23456789BCDFGHJKLMNPQRSTVWXYZ"
 
 
 class Edition(enum.Enum):
@@ -54,7 +54,7 @@ class Sheet:
     edition: Edition
     items: tuple[Item, ...]
     settings: Settings
-    #: Such as `K7QF-2M`. It stands on each page, so that sheet and key cannot be mixed up.
+    #: Such as `K7Q-F2M`. It stands on each page, so that sheet and key cannot be mixed up.
     form: str
 
     @classmethod
@@ -99,5 +99,5 @@ def _form(bank: Bank, questions: Iterable[Question]) -> str:
     for question in questions:
         digest.update(f"{question.id}\0{bank.digest_of(question)}\0".encode())
     number = int.from_bytes(digest.digest()[:8])
-    signs = "".join(_SIGNS[number >> (5 * at) & 31] for at in range(6))
+    signs = "".join(_SIGNS[number // len(_SIGNS) ** at % len(_SIGNS)] for at in range(6))
     return f"{signs[:3]}-{signs[3:]}"
