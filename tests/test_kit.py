@@ -118,8 +118,10 @@ def test_the_same_bytes(run: Run) -> None:
 
 
 def test_a_kit_in_each_language(run: Run, tmp_path: Path) -> None:
-    """The README is in the language of the sheet. (Chinese needs a font, which not every machine has.)"""
-    for language in ("en", "de"):
+    """The README is in the language of the sheet."""
+    for language in ("en", "de", "zh"):
+        if language == "zh" and not any(Path("/usr/share/fonts").rglob("wqy-*")):
+            pytest.skip("no font here has Chinese characters")
         assert run("kit", "double-it", "-o", f"{language}.zip", "--language", language).code == 0
         readme = (unpacked(tmp_path / f"{language}.zip") / "README.md").read_text()
         assert f"## {CATALOGUE[language]['kit_hand_in']}\n" in readme

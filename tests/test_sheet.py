@@ -179,6 +179,19 @@ def test_every_sign_comes_out(bank: Path) -> None:
     assert "שלום" in shown or "םולש" in shown
 
 
+def test_chinese(run: Run) -> None:
+    """In Chinese the fixed words and a Chinese title come out, where a font has them; else one line says what to do."""
+    done = run("sheet", "double-it", "-o", "s.pdf", "--language", "zh", "--title", "设备选择")
+    if done.code == 2:
+        assert done.err.startswith("no font here has the characters of 中文: install one")
+        assert not Path("s.pdf").exists()
+        pytest.skip("no font here has Chinese characters")
+    shown = squeezed(pages(Path("s.pdf").read_bytes())[0])
+    assert done.err == ""
+    for word in ("设备选择", "面试题", "给定代码", "难度"):
+        assert word in shown
+
+
 def test_a_sign_that_no_font_has(bank: Path, run: Run) -> None:
     """A character without a font is named in one warning, and shown as its number."""
     question = bank / "questions" / "tiny" / "double-it.yaml"
