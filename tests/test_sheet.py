@@ -136,6 +136,23 @@ def test_copies_for_people(run: Run) -> None:
     assert "Page 1 of 1" in second
 
 
+@pytest.mark.parametrize("copies", [1, 101])
+def test_a_long_name(run: Run, copies: int) -> None:
+    """A name that is longer than its line stays under its label, and out of the next field."""
+    name = "Jean-Baptiste Emmanuel Zorg von und zu Hohenstein-Oberdingenskirchen"
+    Path("people.csv").write_text("name\n" + f"{name}\n" * copies)
+    assert run("sheet", "double-it", "-o", "all.pdf", "--names", "people.csv").code == 0
+    page = pypdfium2.PdfDocument("all.pdf")[0]
+    text = page.get_textpage()
+    boxes = {}
+    for word in ("Name", "Date", "Jean", "Oberdingenskirchen"):
+        search = text.search(word, match_case=True)
+        places = [text.get_charbox(at + count - 1) for at, count in iter(search.get_next, None)]
+        boxes[word] = min(places)  # of its last sign, in the field and not at the head
+    assert boxes["Oberdingenskirchen"][2] < boxes["Date"][0] - 20
+    assert boxes["Jean"][3] < boxes["Name"][1]
+
+
 def test_a_file_for_each_person(run: Run) -> None:
     """With --separate each copy is a file of its own, whose name says whose."""
     Path("people.csv").write_text("Name\nJane Roe\n../Max\n")
@@ -309,6 +326,27 @@ def test_large_print_and_plain_fonts() -> None:
         assert "defdouble(x):" in text
     assert made(large_print=True).settings.points == 16
     assert made(large_print=True, font_size=20).settings.points == 20
+
+
+@pytest.mark.parametrize("edition", [Edition.CANDIDATE, Edition.INTERVIEWER])
+def test_large_tables(edition: Edition) -> None:
+    """In large print, code in a table's column does not run into the next one, nor over the margin."""
+    loaded = Bank.load(parse_graders=False)
+    asked = [each for each in loaded.questions if each.id in {"where-is-it-born", "will-it-raise", "move-any-batch"}]
+    settings = changed(Settings(), {"large_print": True}, Path())
+    for number, page in enumerate(
+        pypdfium2.PdfDocument(pdf.render(Sheet.make(loaded, asked, edition, settings, "Large")).content)
+    ):
+        text = page.get_textpage()
+        boxes = [text.get_rect(at) for at in range(text.count_rects())]
+        assert max(right for _, _, right, _ in boxes) < page.get_width() - 18 / POINT  # a space may stand out
+        over = [
+            text.get_text_bounded(*one)
+            for at, one in enumerate(boxes)
+            for other in boxes[at + 1 :]
+            if min(one[2], other[2]) - max(one[0], other[0]) > 1 and min(one[3], other[3]) - max(one[1], other[1]) > 3
+        ]
+        assert over == [], f"page {number + 1}"
 
 
 # -------------------------------------------------------------------------------------------- other formats

@@ -50,7 +50,7 @@ _SHOWN = dict(_shown())
 _HIDDEN = re.compile(f"[{''.join(re.escape(chr(code)) for code in _SHOWN)}]")
 _COLOURS = re.compile(r"\x1b\[[0-9;:]*m")
 _SIGNS = re.compile(r"([/\\_])")
-#: A word of inline code that is longer may be broken, after one of these signs.
+#: A word of inline code that is longer may be broken, after one of the signs.
 _LONG_WORD, _PIECE = 20, re.compile(r"(?<=[._/,=(\[{])")
 _TICKS = re.compile(r"`([^`\n]+)`")
 
@@ -103,9 +103,9 @@ def inline_tokens(text: str) -> "list[Token]":
     return _markdown().parseInline(visible(text))[0].children or []
 
 
-def code_pieces(code: str) -> list[str]:
-    """Inline code in the pieces between which a line may end: after a sign, if one of its words is a long one."""
-    if max(map(len, code.split(" "))) <= _LONG_WORD:
+def code_pieces(code: str, longest: int = _LONG_WORD) -> list[str]:
+    """Inline code in the pieces between which a line may end: after a sign, if a word has more than `longest` ones."""
+    if max(map(len, code.split(" "))) <= longest:
         return [code]
     return [each for each in _PIECE.split(code) if each]
 

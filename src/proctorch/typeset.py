@@ -18,6 +18,8 @@ _COLUMNS = 100
 _TAB, _ZERO_WIDTH_SPACE = "    ", "\u200b"
 #: A paragraph of at most so many characters stays with what follows, if it is one of these.
 _SHORT, _LED = 120, {"bullet_list_open", "ordered_list_open", "table_open", "fence", "code_block"}
+#: In a cell of a table, a word of code that is longer may be broken too.
+_SHORT_WORD = 6
 #: Pygments' kinds of tokens, by the beginnings of their names, and the functions that colour them.
 _COLOURS = (
     ("Comment", "cm"),
@@ -56,9 +58,9 @@ def typst_markdown(source: str, columns: int = _COLUMNS, heading: int = 3) -> Ty
     return Typst("".join(_blocks(markup.markdown_tokens(source), heading, columns)))
 
 
-def typst_inline(source: str) -> Typst:
-    """One paragraph of Markdown, without the paragraph."""
-    return Typst("".join(_inline(markup.inline_tokens(source))))
+def typst_inline(source: str, *, narrow: bool = False) -> Typst:
+    """One paragraph of Markdown, without the paragraph. In a `narrow` column code is broken sooner."""
+    return Typst("".join(_inline(markup.inline_tokens(source), narrow=narrow)))
 
 
 def typst_listing(source: str, columns: int = _COLUMNS, language: str = "python") -> Typst:
@@ -165,7 +167,8 @@ def _blocks(tokens: Sequence["Token"], heading: int, columns: int) -> Iterator[s
             case "paragraph_close" if at - 2 in leads:
                 yield "]\n\n"
             case "inline":
-                yield from _inline(token.children or [])
+                in_cell = tokens[at - 1].type in {"th_open", "td_open"}
+                yield from _inline(token.children or [], narrow=in_cell)
             case "paragraph_close":
                 yield " " if token.hidden else "\n\n"
             case "heading_open":
@@ -199,13 +202,15 @@ def _columns(tokens: Sequence["Token"], table: "Token") -> str:
     return f"({', '.join(sides)},)"
 
 
-def _inline(tokens: Sequence["Token"]) -> Iterator[str]:
+def _inline(tokens: Sequence["Token"], *, narrow: bool = False) -> Iterator[str]:
+    """In a `narrow` place, every word of code may end a line after a sign: else it would run into the next column."""
     for token in tokens:
         match token.type:
             case "text":
                 yield text(token.content) if token.content else ""
             case "code_inline":
-                yield f"#code({_literal(_ZERO_WIDTH_SPACE.join(markup.code_pieces(token.content)))});"
+                pieces = markup.code_pieces(token.content, *[_SHORT_WORD] * narrow)
+                yield f"#code({_literal(_ZERO_WIDTH_SPACE.join(pieces))});"
             case "link_open":
                 yield f"#link({string(token.attrs.get('href', ''))})["
             case _:

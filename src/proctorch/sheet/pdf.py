@@ -25,8 +25,8 @@ _MISSING = re.compile(r"the text `(\".*?\")` could not be displayed")
 _TEMPLATE, _OVERLAY = "sheet.typ.j2", "copies.typ.j2"
 #: The part of running text that code is as large as; the width of its signs, as a part of its size; one point in mm.
 _CODE, _SIGN, _POINT = 0.75, 0.602, 25.4 / 72
-#: Of a page that is neither margin nor the numbers of lines. A4 is the narrower paper.
-_LINE_MM = 161.0
+#: Of a page that is not margin; A4 is the narrower paper. Numbers of lines take 2.2 em of it, their rule 6 points.
+_LINE_MM, _NUMBERS, _RULE = 170.0, 2.2, 6.0
 #: The day that the file itself bears: with the day of printing, no two files were the same.
 _EPOCH = 0
 
@@ -82,7 +82,7 @@ class _Press:
             "logo": self._logo,
             "fonts": self._families(),
             "code_points": code_points,
-            "columns": int(_LINE_MM / (code_points * _SIGN * _POINT)),
+            "columns": int((_LINE_MM / _POINT - _RULE - _NUMBERS * code_points) / (code_points * _SIGN)),
         }
         return self._typeset("sheet.typ", templating.render(_TEMPLATE, filled, folder=self._templates), tagged=True)
 
