@@ -392,6 +392,7 @@ def test_a_notebook_is_handed_in(run: Run) -> None:
     cells = [each for each in notebook.cells if each.cell_type == "code"]
     assert [each.source.splitlines()[0] for each in cells] == [
         "# proctorch: double-it",
+        "# What the question shows, to be tried. This cell is not graded; the hidden checks look at more.",
         "# Save the notebook first: the file is graded, not what runs here.",
     ]
     cells[0].source = cells[0].source.replace("return x", "return x + x")

@@ -32,9 +32,16 @@ def insist(candidate, _device, probe, *, calls, strict):
     return told
 
 
-def pick_here(candidate, _device, probe):
-    """One call on the machine as it is, and an attempt to make a tensor on what was picked."""
-    picked = candidate.pick_device()
+def pick_here(candidate, device, probe):
+    """One call on the machine as it is, and an attempt to make a tensor on what was picked.
+
+    A `cuda` device is called AMD's, by a torch that was built for it: of CUDA it has no version.
+    """
+    with contextlib.ExitStack() as stack:
+        if device.type == "cuda":
+            stack.enter_context(unittest.mock.patch("torch.version.cuda", None))
+            stack.enter_context(unittest.mock.patch("torch.version.hip", "7.2", create=True))
+        picked = candidate.pick_device()
     return {"picked": picked, "made": probe.attempt(torch.ones, 3, device=picked)}
 
 
