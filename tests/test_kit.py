@@ -96,10 +96,13 @@ def test_nothing_hidden_is_in_it() -> None:
     """In no kit of the bank is a line of a grader, a solution, a hint or a card, but for what the question itself shows."""
     bank = Bank.load(parse_graders=False)
     look = Look(Settings(room=Room(Space.NONE), fields=()))
+    tiny = Bank.load(BANK, parse_graders=False)
+    in_every_kit = candidate_kit(tiny, tiny.questions, "tiny", "Tiny", look).files
+    fixed = "".join(shown(name, content) for name, content in in_every_kit.items())
     for question in bank.questions:
         made = candidate_kit(bank, [question], question.id, question.title, look)
         given = [question.prompt, question.starter, question.self_check, *(check.title for check in question.checks)]
-        public = words(" ".join(given))
+        public = words(" ".join(given)) + fixed
         secrets = {line for line in hidden(question) if len(line) > 20 and line not in public}
         assert len(secrets) > 100
         names = {path.name for path in bank.files_of(question)} | {check.test for check in question.checks}
