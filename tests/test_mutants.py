@@ -211,13 +211,20 @@ def test_a_faulty_list_of_equivalents(bank: Path, text: str, message: str) -> No
 
 
 def test_the_page_knows_what_has_changed(bank: Path) -> None:
-    """A row says so when any file of its question is another one; a row that is not made anew stays."""
+    """A row says so when what decides is another; other words of the question leave it. Rows not made anew stay."""
     loaded = Bank.load(bank)
     kills = Kills(loaded.questions[0], (Played("add.py", Mutant(1, "a → b", "b"), Fate.KILLED),))
     page = proof_page(loaded, [kills])
     assert "| double-it | 1 | 1 | 1 | 0 | 0 | 100.0% |" in page
     assert stale_rows(loaded, page) == []
     assert proof_page(loaded, [], page) == page
+    question = loaded.questions[0].path
+    written = question.read_text()
+    question.write_text(written.replace("Leave `x` as it was.", "`x` stays as it was."))
+    assert stale_rows(Bank.load(bank), page) == []
+    question.write_text(written.replace("seconds: 5", "seconds: 6"))
+    assert len(stale_rows(Bank.load(bank), page)) == 1
+    question.write_text(written)
     path = bank / SOLUTIONS / "accepted" / "add.py"
     path.write_text(path.read_text() + "\n")
     [said] = stale_rows(Bank.load(bank), page)

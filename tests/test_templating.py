@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proctorch import templating
@@ -34,6 +34,7 @@ def test_hidden_characters_are_shown(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 
+@settings(deadline=None)  # how long it takes is no matter of right and wrong
 @given(st.text(alphabet=st.characters()))
 def test_visible_text_can_always_be_written(text: str) -> None:
     """Whatever comes in, what comes out is UTF-8 on lines of its own making, and showing it again changes nothing."""
@@ -88,6 +89,7 @@ def test_python_lines_are_pythons_lines() -> None:
     ]
 
 
+@settings(deadline=None)  # how long it takes is no matter of right and wrong
 @given(
     st.lists(
         st.sampled_from(["x = 1", "'''", '"', "\\", " ", "\t", "", "\x0c", "#", "def f(", "\x00", "é", "\udc80", "f'{"])

@@ -197,7 +197,8 @@ def kit(
     # Answers are files, and whose they are is told by who sends them: the sheet has no room for either.
     default = Settings() if grader else Settings(room=Room(Space.NONE), fields=())
     look = Look(_settings(loaded, given, default), own_templates, fonts)
-    folder = names[0].rpartition("/")[2] if len(names) == 1 else topic or "kit"
+    # By the question's id, however it was asked for: the same questions are the same bytes.
+    folder = questions[0].id if len(questions) == 1 else names[0] if len(names) == 1 else topic or "kit"
     make = grader_kit if grader else candidate_kit
     with progress() as advance:
         made = make(loaded, questions, folder, title, look, advance)
