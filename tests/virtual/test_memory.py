@@ -259,3 +259,29 @@ def test_what_the_driver_says_is_free() -> None:
     stats = torch.cuda.memory_stats()
     assert (stats["num_ooms"], stats["num_alloc_retries"]) == (1, 1)
     del held
+
+
+def test_another_program_takes_memory() -> None:
+    """What another program has is not free and cannot be had, torch does not count it, and it is given back."""
+    held = torch.empty(MIB, dtype=torch.uint8, device="cuda")
+    reserved = torch.cuda.memory_reserved()
+    with virtual.occupy("1.5GiB"):
+        assert torch.cuda.mem_get_info() == (512 * MIB - reserved, 2048 * MIB)
+        assert (torch.cuda.memory_allocated(), torch.cuda.memory_reserved()) == (MIB, reserved)
+        assert virtual.memory_stats().budget == 512 * MIB
+        with pytest.raises(torch.OutOfMemoryError, match=r"of 2\.00 GiB of which 510\.00 MiB is free\. Process"):
+            torch.empty(512 * MIB, dtype=torch.uint8, device="cuda")
+        with pytest.raises(ValueError, match=r"^virtual device 0 has \d+ bytes free, and not 536870912$"):
+            virtual.occupy(512 * MIB).__enter__()
+        assert len(torch.empty(511 * MIB, dtype=torch.uint8, device="cuda")) == 511 * MIB
+    assert torch.cuda.mem_get_info() == (2048 * MIB - torch.cuda.memory_reserved(), 2048 * MIB)
+    assert len(torch.empty(1024 * MIB, dtype=torch.uint8, device="cuda")) == 1024 * MIB
+    del held
+
+
+def test_another_program_on_one_of_two() -> None:
+    """It takes the memory of the device that is named; one that is not there is refused."""
+    with virtual.occupy(MIB, device=1):
+        assert [torch.cuda.mem_get_info(index)[0] >> 20 for index in (0, 1)] == [2048, 2047]
+    with pytest.raises(ValueError, match="numbered 0 to 1, and this is 2"):
+        virtual.occupy(MIB, device=2).__enter__()

@@ -1,5 +1,6 @@
 """Takes inventories of this machine, and of this machine where torch refuses dtypes or breaks."""
 
+import contextlib
 import gc
 import json
 import unittest.mock
@@ -78,15 +79,17 @@ def memory_of_trials(candidate, _device, probe):
     return rows
 
 
-def free_memory(candidate, device, _probe, *, held, cached):
-    """The row's memory while some is held and some is in torch's cache, and what torch says before and after."""
+def free_memory(candidate, device, _probe, *, held, cached, others):
+    """The row's memory while some is held, some is in torch's cache and others have some, and what torch says."""
     torch.accelerator.set_device_index(device.index or 0)
     candidate.inventory()  # libraries are loaded, and workspaces made, at the first product
     kept = torch.ones(held >> 2, device=device)
     torch.ones(cached >> 2, device=device)
-    before, reserved = torch.accelerator.get_memory_info(device.index), torch.accelerator.memory_reserved(device.index)
-    rows = candidate.inventory()
-    after = torch.accelerator.get_memory_info(device.index)
+    with _another_program(device, others):
+        before = torch.accelerator.get_memory_info(device.index)
+        reserved = torch.accelerator.memory_reserved(device.index)
+        rows = candidate.inventory()
+        after = torch.accelerator.get_memory_info(device.index)
     lost = reserved - torch.accelerator.memory_reserved(device.index)
     return {"rows": rows, "before": list(before), "after": list(after), "held": kept.nbytes, "lost": lost}
 
@@ -102,6 +105,16 @@ def of_two(candidate, device, _probe, *, held):
     rows = candidate.inventory()
     told = {str(each.device): list(torch.accelerator.get_memory_info(each.device.index)) for each in kept}
     return {"rows": rows, "memory": told}
+
+
+def _another_program(device, size):
+    """One that has so much of a virtual device's memory; a real one has this process's context without it."""
+    if device.type == "cuda":
+        from proctorch import virtual
+
+        if virtual.is_enabled():
+            return virtual.occupy(size, device.index or 0)
+    return contextlib.nullcontext()
 
 
 class _Changed(TorchDispatchMode):

@@ -155,14 +155,15 @@ def near(told, *readings):
 
 
 def test_free_is_what_nobody_has(run, seed, device):
-    """Total and free are the driver's counts, with tensors held and with memory in torch's cache, which stays."""
+    """Total and free are the driver's counts, with tensors held, memory in torch's cache, which stays, and others."""
     dice = random.Random(seed)
-    seen = run("free_memory", held=dice.randint(32, 64) * MIB, cached=dice.randint(64, 128) * MIB)
+    held, cached, others = (dice.randint(low, 2 * low) * MIB for low in (32, 64, 256))
+    seen = run("free_memory", held=held, cached=cached, others=others)
     _, _, where = row(seen, device.torch, "rows")
     before, total = (seen.number("before", at) for at in (0, 1))
     require(size(seen, where, "total") == total, "the total memory is wrong")
     right = near(size(seen, where, "free"), before, seen.number("after", 0))
-    require(right, "the free memory is wrong, where some is held and some is in torch's cache")
+    require(right, "the free memory is wrong, where some is held, some is in torch's cache and others have some")
     require(seen.number("lost") <= 0, "torch's cache is smaller afterwards")
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "has_real_device",
     "is_enabled",
     "memory_stats",
+    "occupy",
     "record_timeline",
     "register",
     "timeline",
@@ -107,10 +108,22 @@ def has_real_device() -> bool:
 
 def memory_stats(device: int = 0) -> MemoryStats:
     """Live and peak bytes of a device, its budget, allocations and failures; ValueError if there is none such."""
-    count = state.device_count() or len(memory.devices)  # after it is turned off, what there was can still be asked
-    if device not in range(count):
-        raise ValueError(f"virtual devices are numbered 0 to {count - 1}, and this is {device!r}")
-    return memory.devices[device].stats()
+    return _device(device).stats()
+
+
+@contextlib.contextmanager
+def occupy(size: int | str, device: int = 0) -> Iterator[None]:
+    """Inside, another program has `size` of a device's memory: '3GiB' or a number of bytes.
+
+    It is not free, and out of memory comes sooner; torch's own counts do not know of it. ValueError for a size that is
+    none or is not free, and if there is no such device.
+    """
+    taken, place = memory.parse_size(size), _device(device)
+    place.occupy(taken)
+    try:
+        yield
+    finally:
+        place.occupy(-taken)
 
 
 @contextlib.contextmanager
@@ -132,6 +145,13 @@ def timeline() -> list[Moment]:
     for device in memory.devices:
         device.settle()
     return list(memory.timeline)
+
+
+def _device(index: int) -> memory.Device:
+    count = state.device_count() or len(memory.devices)  # after it is turned off, what there was can still be asked
+    if index not in range(count):
+        raise ValueError(f"virtual devices are numbered 0 to {count - 1}, and this is {index!r}")
+    return memory.devices[index]
 
 
 def _budgets(sizes: Memory, devices: int | None) -> list[int]:

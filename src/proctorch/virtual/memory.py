@@ -97,6 +97,7 @@ class Device:
         self.index = index
         self.budget = DEFAULT_BUDGET
         self.fraction = 1.0
+        self.occupied = 0
         self.log: deque[Moment] | None = None
         self._all_logs = log
         self._lock = threading.RLock()
@@ -116,8 +117,25 @@ class Device:
             self.fraction = 1.0
 
     @property
-    def limit(self) -> int:
+    def allowed(self) -> int:
         return int(self.budget * self.fraction)
+
+    @property
+    def limit(self) -> int:
+        return min(self.allowed, self.budget - self.occupied)
+
+    @property
+    def free(self) -> int:
+        """What the driver has to give: it does not know what a process has allowed itself."""
+        return self.budget - self.occupied - self.reserved
+
+    def occupy(self, size: int) -> None:
+        """Another program takes `size` bytes, or gives them back, if negative. ValueError if they are not free."""
+        with self._lock:
+            self._settle()
+            if size > self.free:
+                raise ValueError(f"virtual device {self.index} has {self.free} bytes free, and not {size}")
+            self.occupied += size
 
     @property
     def blocks(self) -> int:
@@ -202,11 +220,11 @@ class Device:
         self.failures += 1
         if self.log is not None:
             self.log.append(Moment(time.perf_counter(), self.index, size, self.live, failed=True))
-        allowed = f"{_text(self.limit)} allowed; " if self.fraction < 1 else ""
+        allowed = f"{_text(self.allowed)} allowed; " if self.fraction < 1 else ""
         link = "https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-alloc-conf"
         raise torch.OutOfMemoryError(
             f"CUDA out of memory. Tried to allocate {_text(size)}. GPU {self.index} has a total capacity of "
-            f"{_text(self.budget)} of which {_text(self.budget - self.reserved)} is free. "
+            f"{_text(self.budget)} of which {_text(self.free)} is free. "
             f"Process {os.getpid()} has {_text(self.reserved)} memory in use. {allowed}"
             f"Of the allocated memory {_text(self.live)} is allocated by PyTorch, and "
             f"{_text(self.reserved - self.live)} is reserved by PyTorch but unallocated. If reserved but unallocated "

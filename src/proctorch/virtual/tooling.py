@@ -64,9 +64,9 @@ def runtime() -> SimpleNamespace:
 
 
 def memory_info(device: memory.Device) -> tuple[int, int]:
-    """Free and total bytes, as the driver counts: it does not know what a process has allowed itself."""
+    """Free and total bytes, as the driver counts."""
     device.settle()
-    return device.budget - device.reserved, device.budget
+    return device.free, device.budget
 
 
 def activities() -> set[Any]:
