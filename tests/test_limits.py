@@ -1,5 +1,10 @@
 """Each limit that a question sets is held, has its own verdict, and is named to the candidate."""
 
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -107,3 +112,31 @@ def test_a_machine_without_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     [grade] = graded("os.kill(os.getpid(), 9)", tier=Tier.PROCESS)
     assert grade.verdict is Verdict.JUDGE_ERROR
     assert "this machine had no memory left, and its system ended the job" in grade.reason
+
+
+@contextlib.contextmanager
+def _one_core_that_is_busy() -> Iterator[None]:
+    """This process and its children have one core, and another program computes there without end."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    other = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        yield
+    finally:
+        other.kill()
+        other.wait()
+        os.sched_setaffinity(0, cores)
+
+
+def test_a_machine_that_is_busy() -> None:
+    """The seconds of a candidate do not run while its process stands in line for a core; while it waits, they do."""
+    work = "import time; exec('while time.thread_time() < 1: pass')"
+    with _one_core_that_is_busy():
+        told = [
+            (grade.verdict, grade.reason)
+            for grade in graded(work, "import select; select.select([], [], [])", seconds=1.5)
+        ]
+    assert told == [
+        (Verdict.ACCEPTED, ""),
+        (Verdict.TIME_LIMIT, "line 4: took longer than 1.5 seconds and was stopped"),
+    ]

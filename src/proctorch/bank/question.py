@@ -59,7 +59,7 @@ class EntryPoint:
 class Limits:
     """What a submission may use. Sizes are bytes."""
 
-    #: Of wall-clock time, for each played scenario.
+    #: By the clock, for each played scenario, not counting those in line for a core.
     seconds: float = 10.0
     #: Of CPU time, for the whole job on one device.
     cpu: float = 60.0

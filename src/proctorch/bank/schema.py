@@ -162,7 +162,7 @@ _TEXT_OR_TEXTS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"typ
 _LIMITS = _mapping(
     seconds=_key(
         _read_by(_seconds, {"type": "number", "exclusiveMinimum": 0, "maximum": 86_400}),
-        "wall-clock seconds of one scenario, such as 10",
+        "seconds of one scenario by the clock, not counted in line for a core, such as 10",
         optional=True,
     ),
     cpu=_key(

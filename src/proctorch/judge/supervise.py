@@ -19,6 +19,8 @@ from proctorch.judge.channel import START_SECONDS, Channel, End, SandboxBroken
 from proctorch.judge.evidence import Ended
 from proctorch.judge.grade import Output
 
+#: On a busy machine a process may stand in line for a core; for that it gets, at most, so many times its seconds more.
+_PATIENCE = 3
 #: How long a process whose answers have ended may take to be dead.
 _GRACE_SECONDS = 1.0
 _KEPT = 16 << 10
@@ -73,6 +75,38 @@ class Pipes:
     whereabouts: int
 
 
+class _Deadline:
+    """Seconds of the wall clock, but for those in which a process stood in line for a core."""
+
+    def __init__(self, handle: int | None, seconds: float) -> None:
+        self._process = _process_id(handle)
+        self._seconds = seconds
+        self._began = time.monotonic()
+        self._queued = self._in_line()
+
+    def left(self) -> float:
+        """How many seconds are left, at least; 0.0 and less if none are."""
+        left = self._seconds - (time.monotonic() - self._began)
+        return left if left > 0 else left + min(self._in_line() - self._queued, _PATIENCE * self._seconds)
+
+    def _in_line(self) -> float:
+        """For how long of its life the first thread of the process could have run, and had no core. Linux only."""
+        try:
+            with open(f"/proc/{self._process}/schedstat", encoding="ascii") as counters:  # noqa: PTH123 - often read
+                return int(counters.read().split()[1]) / 1e9
+        except (OSError, IndexError):  # it has ended, or this system does not count it
+            return 0.0
+
+
+def _process_id(handle: int | None) -> int | None:
+    """The process of a handle, by its number here: the fork server counts in a namespace of its own."""
+    try:
+        with open(f"/proc/self/fdinfo/{handle}", encoding="ascii") as told:  # noqa: PTH123 - read for every request
+            return next(int(line.split()[1]) for line in told if line.startswith("Pid:"))
+    except (OSError, StopIteration):  # no handle, or a system that does not tell
+        return None
+
+
 class Process:
     """One job's process: asked one thing at a time, until it is closed or gives no answer."""
 
@@ -114,7 +148,10 @@ class Process:
         return self._captures[self._pipes.err].output()
 
     def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """The answer to `request`. Stopped, with the process gone, if none comes within `seconds` (wall clock)."""
+        """The answer to `request`. Stopped, with the process gone, if none comes within `seconds`.
+
+        Those in which it stood in line for a core do not count (see `_PATIENCE`): they are not the candidate's.
+        """
         self._refuse_early_answers()
         self._asked += 1
         return self._receive(wire.encode(request | {"id": self._asked}), seconds)
@@ -142,11 +179,11 @@ class Process:
         return sum(capture.total for capture in self._captures.values()) > self._limits.output
 
     def _receive(self, request: bytes, seconds: float) -> dict[str, Any]:
-        deadline = time.monotonic() + seconds
+        deadline = _Deadline(self._handle, seconds)
         rest = memoryview(request)
         try:
             while (answer := self._whole_answer()) is None:
-                left = deadline - time.monotonic()
+                left = deadline.left()
                 if left <= 0:
                     self._signal(signal.SIGUSR2)
                     said = self._whereabouts(_GRACE_SECONDS)
