@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from proctorch.bank import yaml_nodes
 from proctorch.bank.question import EntryPoint, Limits, Need, Parameter, QuestionType
-from proctorch.bank.schema import json_schema, read_question
+from proctorch.bank.reading import read_question
+from proctorch.bank.schema import json_schema
 from proctorch.errors import BankError
 
 HERE = Path(__file__).parent

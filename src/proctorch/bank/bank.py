@@ -19,7 +19,7 @@ from proctorch.errors import BankError, Diagnostic, UsageError
 from proctorch.shipped import default_bank
 
 if TYPE_CHECKING:
-    from proctorch.bank.schema import QuestionFile
+    from proctorch.bank.reading import QuestionFile
     from proctorch.bank.sets import QuestionSet
 
 #: The folders of a question's solutions: each is named after the verdict that its submissions must get.
@@ -166,7 +166,7 @@ class _Reading:
     def contents(self) -> tuple[tuple[Question, ...], tuple["QuestionSet", ...]]:
         """The questions and the sets of them, as far as they have no faults."""
         # Imported here: with it come yaml and pydantic, and who is only handed a Bank needs neither.
-        from proctorch.bank.schema import read_question  # noqa: PLC0415
+        from proctorch.bank.reading import read_question  # noqa: PLC0415
 
         read: list[QuestionFile] = []
         paths = self._question_paths()
