@@ -63,8 +63,8 @@ class Device:
         return self.name.partition(":")[0]
 
     @property
-    def accelerator(self) -> bool:
-        """Whether it is a real accelerator."""
+    def real_accelerator(self) -> bool:
+        """Whether it is an accelerator that is not simulated."""
         return self.real and self.type != "cpu"
 
     @property
@@ -130,7 +130,7 @@ def cuda_nodes() -> tuple[str, ...]:
 @contextlib.contextmanager
 def held(device: Device) -> Iterator[None]:
     """Keeps a real accelerator for this process: waits until no other Proctorch on this machine holds it."""
-    if not device.accelerator:
+    if not device.real_accelerator:
         yield
         return
     import fcntl  # noqa: PLC0415 - absent on Windows

@@ -31,7 +31,7 @@ def in_order(sandbox: Sandbox, device: Device) -> bool:
     A fork server that fails is `broken` from then on.
     """
     try:
-        process = sandbox.start(_LIMITS, accelerator=device.accelerator, virtual=None if device.real else _MEMORY)
+        process = sandbox.start(_LIMITS, accelerator=device.real_accelerator, virtual=None if device.real else _MEMORY)
         load: dict[str, Any] = {
             "op": "load",
             "file": "canary.py",

@@ -149,12 +149,12 @@ class Play:
         budgets = (question.budget or _VIRTUAL_MEMORY,) * question.accelerators
         virtual = budgets if device.type == "virtual" else None
         sandbox = self._sandbox()
-        if device.accelerator:
+        if device.real_accelerator:
             self._held.enter_context(held(device))
             if not canary.in_order(sandbox, device):  # left so by whatever ran there before
                 raise SandboxBroken(f"{device} does not give the right answer to a job that is known")
         self._confined = sandbox.strength.tier is not Tier.PROCESS
-        process = sandbox.start(question.limits, accelerator=device.accelerator, virtual=virtual)
+        process = sandbox.start(question.limits, accelerator=device.real_accelerator, virtual=virtual)
         try:
             answer = process.ask({"op": "prepare", "scenarios": question.scenarios.read_bytes()}, self._seconds)
         except Stopped as stopped:

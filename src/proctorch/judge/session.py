@@ -77,7 +77,7 @@ class Sandboxes:
             self._preload,
             virtual=any(not device.real for device in self._devices),
             hidden=[self._bank / name for name in ("questions", "graders", "solutions")],
-            devices=cuda_nodes() if any(device.accelerator for device in self._devices) else (),
+            devices=cuda_nodes() if any(device.real_accelerator for device in self._devices) else (),
             strongest=self._strongest,
         )
 
