@@ -7,12 +7,14 @@ import torch
 from torch import nn
 
 
-def collect(candidate, device, probe, *, weight, bias, batches, dtype):
+def collect(candidate, device, probe, *, parameters, mean, batches, dtype):
     """One collection, then a change of all parameters, as a training would make it."""
-    model = _Classifier(weight, bias).to(device, dtype).eval()
+    model = _Classifier(parameters, mean).to(device, dtype).eval()
+    for each in model.parameters():
+        each.grad = torch.ones_like(each)
     before, known = _state(model), [*model.parameters()]
     with probe.watch():
-        returned = candidate.collect(model, [(x.clone(), y.clone()) for x, y in batches], device)
+        returned = candidate.collect(model, iter([(x.clone(), y.clone()) for x, y in batches]), device)
     after = _state(model)
     if not (isinstance(returned, tuple) and len(returned) == 4):
         return {"returned": type(returned).__name__}
@@ -33,7 +35,11 @@ def collect(candidate, device, probe, *, weight, bias, batches, dtype):
 
 
 def _state(model):
-    return [[str(each.device), str(each.dtype), each.requires_grad] for each in model.parameters()] + [model.training]
+    told = [
+        [str(each.device), str(each.dtype), each.requires_grad, each.grad is not None and bool((each.grad == 1).all())]
+        for each in model.parameters()
+    ]
+    return [*told, model.training]
 
 
 def _arrays(weights):
@@ -50,12 +56,14 @@ def _array(value):
 
 
 class _Classifier(nn.Module):
-    """One layer, which takes inputs in any dtype and gives logits in its own."""
+    """One layer, which takes the mean off its inputs in their dtype and gives logits in its own."""
 
-    def __init__(self, weight, bias):
+    def __init__(self, parameters, mean):
         super().__init__()
-        self.weight = nn.Parameter(weight.clone())
-        self.bias = nn.Parameter(bias.clone())
+        for name, value in parameters.items():
+            self.register_parameter(name, nn.Parameter(value.clone()))
+        self.register_buffer("mean", mean.clone())
 
     def forward(self, x):
-        return nn.functional.linear(x.to(self.weight.dtype), self.weight, self.bias)
+        x = (x - self.mean).to(self.weight.dtype)
+        return nn.functional.linear(x, self.weight, self.bias) * self.scale

@@ -1,0 +1,25 @@
+# Clears what it never touched: whoever accumulates gradients over batches loses those of the first.
+# caught-by: test_the_model_is_left_alone
+import numpy as np
+import torch
+
+
+def collect(model, loader, device):
+    batches = []
+    with torch.no_grad():
+        for x, y in loader:
+            logits = model(x.to(device))
+            batches.append((logits.float().softmax(1).cpu().numpy(), y.numpy()))
+        weights = {name: each.float().cpu().numpy().copy() for name, each in model.named_parameters()}
+    model.zero_grad()
+    probabilities, labels = (np.concatenate(each) for each in zip(*batches))
+
+    predicted = probabilities.argmax(1)
+    confusion = np.zeros((probabilities.shape[1],) * 2, dtype=np.int64)
+    np.add.at(confusion, (labels, predicted), 1)
+    metrics = {
+        "samples": len(labels),
+        "accuracy": float((labels == predicted).mean()),
+        "confusion": confusion.tolist(),
+    }
+    return probabilities, labels, weights, metrics
