@@ -9,7 +9,7 @@ from torch import nn
 def compute(candidate, device, probe, *, means, stds, gain, images, dtype="float32"):
     """The images of all cameras through a normalizer that was moved to the job's device, and the gain's gradient."""
     rig = _rig(candidate, means, stds, gain).to(device).to(getattr(torch, dtype))
-    given = images.to(device, getattr(torch, dtype))
+    given = images.to(device, getattr(torch, dtype)).mT.contiguous().mT  # the columns lie together, not the rows
     shown = given.clone()
     with torch.no_grad():
         rig(shown, 0)
@@ -26,7 +26,7 @@ def compute(candidate, device, probe, *, means, stds, gain, images, dtype="float
 def elsewhere(candidate, _device, probe, *, means, stds, gain, images):
     """Deep copies of the rig and of its normalizer are moved to the meta device, which every machine has.
 
-    The original computes before and after.
+    One more copy computes on the CPU and is then cast. The original computes before and after.
     """
     rig = _rig(candidate, means, stds, gain)
     rig(images, 0)
@@ -34,7 +34,11 @@ def elsewhere(candidate, _device, probe, *, means, stds, gain, images):
     twins, given = [copy.deepcopy(each).to(place) for each in (rig, rig.normalizer)], images.to(place)
     with probe.watch():
         there = [[twin(given, camera) for camera in range(len(means))] for twin in twins]
+    alike = copy.deepcopy(rig)
+    beside = [alike(images, camera).detach() for camera in range(len(means))]
+    alike.double()
     return {
+        "beside": beside,
         "there": [[probe.describe(each) for each in results] for results in there],
         "here": [rig(images, camera).detach() for camera in range(len(means))],
     }
@@ -54,14 +58,15 @@ def tour(candidate, device, probe, *, means, stds, gain, images):
 
 
 def checkpoint(candidate, _device, probe, *, means, stds, gain):
-    """What a new normalizer has registered, and how a checkpoint of the old code loads into it."""
-    normalizer = candidate.CameraNormalizer(means, stds)
-    keys = [*normalizer.state_dict()]
+    """What a new normalizer has registered, and how a checkpoint of the old code loads into it, alone and in a rig."""
+    normalizer, rig = candidate.CameraNormalizer(means, stds), _Rig(candidate.CameraNormalizer(means, stds))
+    keys = [[*module.state_dict()] for module in (normalizer, rig)]
     fresh = {
         name: probe.describe(each) | {"value": each.detach().clone()} for name, each in normalizer.named_parameters()
     }
-    told = probe.attempt(_load, normalizer, {"gain": gain})
-    return {"keys": keys, "parameters": fresh, "load": told, "gain": normalizer.gain.detach()}
+    told = [probe.attempt(_load, normalizer, {"gain": gain}), probe.attempt(_load, rig, {"normalizer.gain": gain})]
+    gains = [normalizer.gain.detach(), rig.normalizer.gain.detach()]
+    return {"keys": keys, "parameters": fresh, "loads": told, "gains": gains}
 
 
 def _load(module, state):

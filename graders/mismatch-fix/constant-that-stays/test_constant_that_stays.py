@@ -48,6 +48,9 @@ def right(seen, path, expected, what, device=None):
 def test_the_result_is_right(run, shared_seed, device):
     """The images of each camera are standardized and scaled in a new tensor, and the gain gets its gradient."""
     given = task(shared_seed)
+    alone = one_camera(shared_seed) | {"images": given["images"]}
+    seen = run("compute", **alone)
+    right(seen, ["results", 0], reference(alone)[1][0], "the result of a rig's only camera", device.torch)
     plain, scaled = reference(given)
     seen = run("compute", **given)
     for camera, expected in enumerate(scaled):
@@ -67,7 +70,8 @@ def test_the_constants_follow_the_module(run, shared_seed):
         for twin, whole in enumerate(("as a part of another module", "alone")):
             told = seen.dict("there", twin, camera, what="the result")
             require(told.get("device") == "meta", f"after a move to another device, {whole}, the result is not there")
-        right(seen, ["here", camera], expected, "the result of the original, after a copy of it was moved")
+        right(seen, ["beside", camera], expected, "the result of a deep copy that stays on the CPU")
+        right(seen, ["here", camera], expected, "the result of the original, after copies of it were moved and cast")
     for each in seen.trace().copies:
         require(each.source == each.target, "forward copies a constant to the device", line=each.line)
 
@@ -88,14 +92,16 @@ def test_the_dtype_follows_the_module(run, shared_seed, device, dtype):
 
 
 def test_the_checkpoint_is_unchanged(run, shared_seed):
-    """The state_dict has the gain alone, and a checkpoint that has the gain alone loads strictly."""
+    """The state_dict has the gain alone, and a checkpoint with it alone loads strictly, also into a larger module."""
     given = one_camera(shared_seed)
     seen = run("checkpoint", **given)
-    keys = seen.list("keys")
-    require(keys == ["gain"], f"the state_dict has the keys {', '.join(map(str, keys))}, not gain alone")
-    require(seen.get("load", "raised") is None, "a checkpoint of the old code does not load with strict=True")
-    loaded = seen.tensor("gain", dtype="float32", shape=tuple(given["gain"].shape))
-    require(torch.equal(loaded, given["gain"]), "after loading, the gain is not what the checkpoint has")
+    for at, (key, where) in enumerate((("gain", ""), ("normalizer.gain", ", as a part of another module,"))):
+        keys = seen.list("keys", at)
+        require(keys == [key], f"the state_dict{where} has the keys {', '.join(map(str, keys))}, not {key} alone")
+        refused = seen.get("loads", at, "raised") is not None
+        require(not refused, f"a checkpoint of the old code{where} does not load with strict=True")
+        loaded = seen.tensor("gains", at, what="the gain", dtype="float32", shape=tuple(given["gain"].shape))
+        require(torch.equal(loaded, given["gain"]), "after loading, the gain is not what the checkpoint has")
 
 
 def test_only_the_gain_is_trained(run, shared_seed):
