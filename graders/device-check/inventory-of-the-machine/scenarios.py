@@ -1,6 +1,7 @@
 """Takes inventories of this machine, and of this machine where torch refuses dtypes or breaks."""
 
 import contextlib
+import functools
 import gc
 import json
 import unittest.mock
@@ -9,6 +10,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 DTYPES = ("float32", "float64", "bfloat16", "float16")
+_FAULTS = [ZeroDivisionError, KeyError, AttributeError, ValueError, OSError, AssertionError, MemoryError]
 _PRODUCTS = ("mm", "addmm", "bmm", "baddbmm", "addbmm", "mv", "addmv", "dot", "vdot", "matmul", "linear")
 
 
@@ -22,22 +24,25 @@ def as_it_is(candidate, _device, probe):
     return {"rows": rows, "plain": _is_plain(rows), "places": places, "dtypes": tried, "autocast": autocast}
 
 
-def refusing(candidate, device, _probe, *, stage, names):
-    """The rows while torch refuses to make or to multiply tensors of a dtype on the job's device, for each dtype."""
+def refusing(candidate, device, _probe, *, stage, refusals, place=None):
+    """The rows while tensors of a dtype cannot be made or multiplied on the job's device, or at `place`.
+
+    There is one inventory for each `[dtype, class of the error]`.
+    """
+    known = {each.__name__: each for each in (TypeError, RuntimeError, NotImplementedError)}
     told = []
-    for name in names:
-        refusal = TypeError if stage == "making" else RuntimeError
-        with _Changed(device, getattr(torch, name), stage, refusal(f"this device does not support {name}")):
+    for name, error in refusals:
+        with _Changed(torch.device(place or device), getattr(torch, name), stage, _refusal(name, known[error])):
             told.append(candidate.inventory())
     return told
 
 
 def breaking(candidate, device, probe, *, name, errors):
     """What comes of trials of one dtype that break off, each in `[stage, error]`: what is raised, and when."""
-    known = {each.__name__: each for each in (ZeroDivisionError, KeyError, AttributeError, torch.OutOfMemoryError)}
+    known = {each.__name__: each for each in (*_FAULTS, torch.OutOfMemoryError)}
     told = []
     for stage, error in errors:
-        with _Changed(device, getattr(torch, name), stage, known[error]("a fault that has nothing to do with dtypes")):
+        with _Changed(device, getattr(torch, name), stage, _fault(known[error])):
             told.append(probe.attempt(candidate.inventory))
     return told
 
@@ -53,28 +58,39 @@ def with_defaults(candidate, device, _probe, *, dtype, refused):
     """The rows where new tensors are on meta and of another dtype by default, and of one dtype none can be made."""
     torch.set_default_device(torch.device("meta"))
     torch.set_default_dtype(getattr(torch, dtype))
-    refusal = RuntimeError(f"this device does not support {refused}")
-    with _Changed(device, getattr(torch, refused), "making", refusal):
+    with _Changed(device, getattr(torch, refused), "making", _refusal(refused)):
         return candidate.inventory()
 
 
-def unchanged(candidate, device, _probe, *, dtype, seed, refused):
-    """What is different after an inventory in which a trial is refused, by name."""
-    torch.set_default_dtype(getattr(torch, dtype))
+def unchanged(candidate, device, probe, *, dtype, seed, refused):
+    """What is different after an inventory in which a trial is refused, and after one that a fault breaks off.
+
+    Each accelerator is the current one once. New tensors are on meta and of another dtype by default.
+    """
     torch.manual_seed(seed)
-    places = [device.type] * (device.type != "cpu")
     torch.rand(3, device=device)  # a generator may begin to be at its first number
-    before = _state(places)
-    with _Changed(device, getattr(torch, refused), "product", RuntimeError(f"this device does not support {refused}")):
-        rows = candidate.inventory()
-    after = _state(places)
-    return {"rows": rows, "changed": [name for name, was in before.items() if not _same(was, after[name])]}
+    torch.set_default_device(torch.device("meta"))
+    torch.set_default_dtype(getattr(torch, dtype))
+    places = [device.type] * (device.type != "cpu")
+    told = []
+    for index in range(torch.accelerator.device_count() if places else 1):
+        if places:
+            torch.accelerator.set_device_index(index)
+        before = _state(places)
+        with _Changed(device, getattr(torch, refused), "product", _refusal(refused)):
+            rows = candidate.inventory()
+        changed = _changes(before, _state(places))
+        with _Changed(device, getattr(torch, refused), "making", _fault(KeyError)):
+            probe.attempt(candidate.inventory)
+        told.append({"rows": rows, "changed": changed, "changed by an error": _changes(before, _state(places))})
+    return told
 
 
-def memory_of_trials(candidate, _device, probe):
-    """What the trials take while they run, and what of it is alive at the end."""
+def memory_of_trials(candidate, device, probe, *, refused):
+    """What the trials take while they run, and what of it is alive at the end. One is refused."""
     with probe.watch():
-        rows = candidate.inventory()
+        with _Changed(device, getattr(torch, refused), "product", _refusal(refused)):
+            rows = candidate.inventory()
         gc.collect()
     return rows
 
@@ -118,10 +134,10 @@ def _another_program(device, size):
 
 
 class _Changed(TorchDispatchMode):
-    """Raises, on one device, where tensors of a dtype are made, used in any way, or multiplied.
+    """Raises a new `error()`, on one device, where tensors of a dtype are made, used in any way, or multiplied.
 
-    These are the stages `making`, `use` and `product`. A product of empty matrices passes: torch returns before it
-    looks for a kernel.
+    An error that is raised holds its frames, and they hold the tensors, so none is kept here. The stages are `making`,
+    `use` and `product`. A product of empty matrices passes: torch returns before it looks for a kernel.
     """
 
     def __init__(self, device, dtype, stage, error):
@@ -138,19 +154,27 @@ class _Changed(TorchDispatchMode):
         kwargs = kwargs or {}
         met = self._has(args, kwargs.values())
         if self._stage == "use" and met:
-            raise self._error
+            raise self._error()
         result = func(*args, **kwargs)
         product = func.overloadpacket.__name__ in _PRODUCTS
         if self._stage == "product" and product and met and result.numel():
-            raise self._error
+            raise self._error()
         if self._stage == "making" and self._has([result]):
-            raise self._error
+            raise self._error()
         return result
 
     def _has(self, *values):
         given = [each for group in values for each in group]
         given += [each for group in given if isinstance(group, (list, tuple)) for each in group]
         return any((each.device, each.dtype) == self._what for each in given if isinstance(each, torch.Tensor))
+
+
+def _refusal(name, error=RuntimeError):
+    return functools.partial(error, f"this device does not support {name}")
+
+
+def _fault(error):
+    return functools.partial(error, "a fault that has nothing to do with dtypes")
 
 
 def _works(probe, place, name):
@@ -177,6 +201,10 @@ def _state(places):
         for index in range(torch.accelerator.device_count()):
             state[f"the random generator of {place}:{index}"] = torch.get_device_module(place).get_rng_state(index)
     return state
+
+
+def _changes(before, after):
+    return [name for name, was in before.items() if not _same(was, after[name])]
 
 
 def _same(was, now):

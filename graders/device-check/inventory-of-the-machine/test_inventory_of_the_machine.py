@@ -11,6 +11,8 @@ MIB = 1 << 20
 #: What a reading may be off by: the trials of the reading itself take a segment of torch's cache.
 SLACK = 8 * MIB
 LARGEST_TRIAL = 64 << 10
+#: None is a TypeError or a RuntimeError.
+FAULTS = ("ZeroDivisionError", "KeyError", "AttributeError", "ValueError", "OSError", "AssertionError", "MemoryError")
 
 
 def rows(seen, *path):
@@ -73,21 +75,26 @@ def test_one_row_for_each_device(run):
 
 def test_a_dtype_that_cannot_be_multiplied(run, device):
     """Where torch makes tensors of a dtype and refuses to multiply them, that dtype does not work, and others do."""
-    seen = run("refusing", stage="product", names=list(DTYPES))
+    seen = run("refusing", stage="product", refusals=[[name, "RuntimeError"] for name in DTYPES])
     refused(seen, device.torch, DTYPES, "multiplied")
 
 
 def test_a_dtype_that_cannot_be_made(run, device):
-    """Where torch refuses with a TypeError to make a tensor of a dtype, that dtype does not work."""
-    names = ["float64", "bfloat16"]
-    refused(run("refusing", stage="making", names=names), device.torch, names, "made")
+    """A dtype of which torch makes no tensor on a device does not work there, and does on the others."""
+    refusals = [["float64", "TypeError"], ["bfloat16", "NotImplementedError"]]
+    names = [name for name, _ in refusals]
+    refused(run("refusing", stage="making", refusals=refusals), device.torch, names, "made")
+    if device.type != "cpu":
+        seen = run("refusing", stage="making", refusals=refusals, place="cpu")
+        for at, name in enumerate(names):
+            dtypes, _, _ = row(seen, device.torch, at)
+            require(dtypes[name], f"{name} is said not to work on {device.torch}, where only the CPU cannot make it")
 
 
 def test_a_fault_is_no_lack(run, seed):
     """An error of another class is raised out of the function, whether it comes at the making or later."""
-    dice = random.Random(seed)
-    errors = [[stage, dice.choice(["ZeroDivisionError", "KeyError", "AttributeError"])] for stage in ("making", "use")]
-    escaped(run, dice.choice(DTYPES), errors)
+    errors = [[stage, error] for stage in ("making", "use") for error in FAULTS]
+    escaped(run, random.Random(seed).choice(DTYPES), errors)
 
 
 def test_out_of_memory_is_no_lack(run, seed):
@@ -128,19 +135,21 @@ def test_defaults_have_no_say(run, seed, device, dtype):
 
 
 def test_nothing_is_changed(run, seed):
-    """Defaults, random generators, gradient mode and the current accelerator are the same afterwards."""
+    """Defaults, random generators, gradient mode and the current accelerator stay, also where an error leaves."""
     dice = random.Random(seed)
     dtype = dice.choice(["float64", "bfloat16"])
     refused = dice.choice([each for each in DTYPES if each != dtype])
     seen = run("unchanged", dtype=dtype, seed=dice.randrange(1 << 20), refused=refused)
-    rows(seen, "rows")
-    changed = [str(each) for each in seen.list("changed")]
-    require(not changed, f"{changed[0] if changed else ''} is not as it was")
+    for at in range(len(seen.list())):
+        rows(seen, at, "rows")
+        for when, key in (("", "changed"), (", after an error has left the function", "changed by an error")):
+            changed = [str(each) for each in seen.list(at, key)]
+            require(not changed, f"{changed[0] if changed else ''} is not as it was{when}")
 
 
-def test_nothing_stays(run):
+def test_nothing_stays(run, seed):
     """No tensor of a trial is alive at the end, and together they never had more than 64 KiB on a device."""
-    seen = run("memory_of_trials")
+    seen = run("memory_of_trials", refused=random.Random(seed).choice(DTYPES))
     rows(seen)
     trace = seen.trace()
     for place, peak in trace.peak.items():

@@ -1,0 +1,39 @@
+# Puts the default dtype back after a trial and after a refusal, and not where another error leaves.
+# caught-by: test_nothing_is_changed
+import torch
+
+DTYPES = ("float32", "float64", "bfloat16", "float16")
+
+
+def _works(device, dtype):
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        matrix = torch.ones(2, 2, device=device)
+        torch.mm(matrix, matrix)
+    except torch.OutOfMemoryError:  # a RuntimeError by class, and no word about the dtype
+        torch.set_default_dtype(before)
+        raise
+    except (TypeError, RuntimeError):
+        torch.set_default_dtype(before)
+        return False
+    torch.set_default_dtype(before)
+    return True
+
+
+def _row(device, free, total):
+    return {
+        "device": str(device),
+        "total": total,
+        "free": free,
+        "dtypes": {name: _works(device, getattr(torch, name)) for name in DTYPES},
+        "autocast": torch.amp.is_autocast_available(device.type),
+    }
+
+
+def inventory():
+    rows = [_row(torch.device("cpu"), None, None)]
+    for index in range(torch.accelerator.device_count()):
+        device = torch.device(torch.accelerator.current_accelerator().type, index)
+        rows.append(_row(device, *torch.accelerator.get_memory_info(index)))
+    return rows
