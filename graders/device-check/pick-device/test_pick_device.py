@@ -12,6 +12,9 @@ from proctorch.wire import Named
 BARE = {"kind": None, "count": 0}
 DRIVERLESS = {"kind": None, "count": 0, "built": "cuda"}
 
+#: What the index of the current device may be: it is 0 on these machines, and need not be told.
+CURRENT = ("", "0")
+
 
 def machine(kind, count=1):
     return {"kind": kind, "count": count}
@@ -55,12 +58,12 @@ def test_built_for_cuda_is_not_enough(run):
 
 @pytest.mark.parametrize("kind", ["cuda", "xpu", "mps"])
 def test_every_kind_of_accelerator_is_found(run, seed, kind):
-    """The accelerator is picked, whether it is CUDA's, Intel's or Apple's, and nothing is warned of."""
-    count = 1 if kind == "mps" else random.Random(seed).randint(1, 4)
+    """The current accelerator is picked, whether it is CUDA's, Intel's or Apple's, and nothing is warned of."""
+    count = 1 if kind == "mps" else random.Random(seed).randint(2, 4)
     seen = run("pick", machine=machine(kind, count))
     mine, index = kind_and_index(seen)
     require(mine == kind, f"on a machine with {kind}, another device is picked", detail=f"got {mine}")
-    require(not index or int(index) < count, "the index is beyond the devices that are there")
+    require(index in CURRENT, "the device that is picked is not the current one", detail=f"got {mine}:{index}")
     require(not seen.trace().warnings, "picking the accelerator, with nothing preferred, gives a warning")
 
 
@@ -69,9 +72,10 @@ def test_a_usable_preference_is_kept(run, seed):
     dice = random.Random(seed)
     kind, index = dice.choice(["cuda", "xpu"]), dice.randint(1, 4)
     where = machine(kind, index + 1)
-    wishes = (f"{kind}:{index}", torch.device(kind, index), kind, "cpu", torch.device("cpu"), "cpu:0")
-    first, second, any_index, *cpu = picked(run, *((where, prefer) for prefer in wishes))
+    wishes = (f"{kind}:{index}", torch.device(kind, index), f"{kind}:0", kind, "cpu", torch.device("cpu"), "cpu:0")
+    first, second, zero, any_index, *cpu = picked(run, *((where, prefer) for prefer in wishes))
     require(first == second == (kind, str(index)), "a preferred device that is there is not the one picked")
+    require(zero == (kind, "0"), "the first device is preferred, index and all, and another one is picked")
     require(any_index[0] == kind, "a preferred kind of device that is there is not the one picked")
     require({each for each, _ in cpu} == {"cpu"}, "the CPU is preferred, and another device is picked")
 
@@ -89,13 +93,13 @@ def test_a_missing_preference_falls_back(run, seed):
 
 
 def test_an_index_too_high_falls_back(run, seed):
-    """An index beyond the devices that are there is not picked: the accelerator is, within its count."""
-    count = random.Random(seed).randint(1, 4)
+    """An index beyond the devices that are there is not picked: the current accelerator is."""
+    count = random.Random(seed).randint(2, 4)
     several, one = machine("cuda", count), machine("mps")
     calls = ((several, f"cuda:{count}"), (several, torch.device("cuda", count + 3)), (one, "mps:1"))
     for (where, _), (kind, index) in zip(calls, picked(run, *calls), strict=True):
         require(kind == where["kind"], "an index too high does not fall back to the accelerator that is there")
-        require(not index or int(index) < where["count"], "an index beyond the devices that are there is picked")
+        require(index in CURRENT, "an index too high does not give the current device", detail=f"got {kind}:{index}")
 
 
 def test_strict_refuses_what_is_not_there(run, seed):
@@ -126,12 +130,14 @@ def test_strict_refuses_nothing_else(run, seed):
 
 
 @pytest.mark.parametrize("strict", [False, True])
-def test_a_wrong_name_is_an_error(run, seed, strict):
+def test_a_wrong_name_is_an_error(run, strict):
     """A text that names no device is an error, never a fallback."""
-    name = random.Random(seed).choice(["cudaa", "gpu", "cuda:one", "nvidia:0"])
-    for names in insisted(run, (BARE, name), (machine("cuda"), name), strict=strict)[1]:
-        require(names, "a text that names no device is not refused")
-        require({"RuntimeError", "ValueError"} & {*names}, f"a text that names no device is refused with {names[0]}")
+    wrong = ("cudaa", "gpu", "cuda:one", "nvidia:0", "")
+    calls = [(where, name) for where in (BARE, machine("cuda")) for name in wrong]
+    for (_, name), names in zip(calls, insisted(run, *calls, strict=strict)[1], strict=True):
+        require(names, "a text that names no device is not refused", detail=repr(name))
+        right = {"RuntimeError", "ValueError"} & {*names}
+        require(right, f"a text that names no device is refused with {names[0]}", detail=repr(name))
 
 
 def test_this_accelerator_is_picked(run, device):
