@@ -103,4 +103,8 @@ def _labels(device):
 
 
 def _form(label, form):
-    return torch.device(label) if form == "device" else label
+    """The labelled place as a text, a torch.device, the index of one or a tensor that is there."""
+    if form == "tensor":
+        return torch.ones(2, device=label)
+    device = torch.device(label)
+    return {"text": label, "device": device, "int": device.index}[form]

@@ -35,8 +35,8 @@ def asked(run, seed, same, different):
 def test_the_cpu_is_one_place(run, seed):
     """The CPU is the CPU with an index, and meta is meta with an index."""
     index = random.Random(seed).randint(1, 5)
-    one = (("cpu", "cpu"), ("cpu", "cpu:0"), ("cpu:0", "cpu:0"), ("cpu", f"cpu:{index}"), ("cpu:0", f"cpu:{index}"))
-    asked(run, seed, [*one, ("meta", "meta"), ("meta", "meta:0")], [])
+    labels = ((kind, f"{kind}:0", f"{kind}:{index}") for kind in ("cpu", "meta"))
+    asked(run, seed, [pair for mine in labels for pair in itertools.combinations_with_replacement(mine, 2)], [])
 
 
 def test_kinds_differ(run, seed):
@@ -81,12 +81,15 @@ def test_tensors_are_where_they_are(run, seed, device):
         agree(seen, expected, name, what=f"a tensor and another place ({name})")
 
 
-def test_a_wrong_name_is_an_error(run, seed):
-    """A text that names no device is a RuntimeError or ValueError, on either side, also beside itself."""
-    name = random.Random(seed).choice(["gpu", "cudaa", "cuda:one", "nvidia:0"])
-    seen = run("names", given=[[name, "cpu"], ["cpu", name], [name, name], ["cuda:0", name]])
-    for at in range(4):
-        require(seen.get(at, "raised") is not None, "a text that names no device is not refused")
+def test_a_wrong_name_is_an_error(run):
+    """A text that names no device is a RuntimeError or ValueError, on either side, also beside itself or a tensor."""
+    names = ("gpu", "cudaa", "cuda:one", "nvidia:0", "cpuu")
+    pairs = [[name, name] for name in names]
+    for name, other in itertools.product(names, ("cpu", "cuda:0", torch.device("meta"), torch.ones(2))):
+        pairs += [[name, other], [other, name]]
+    seen = run("names", given=pairs)
+    for at, pair in enumerate(pairs):
+        require(seen.get(at, "raised") is not None, "a text that names no device is not refused", detail=f"{pair}")
         raised = [str(each) for each in seen.list(at, "raised")]
         require({"RuntimeError", "ValueError"} & {*raised}, f"a text that names no device is refused with {raised[:1]}")
 
@@ -109,20 +112,18 @@ def test_an_int_is_an_index(run, seed):
 
 
 def test_no_index_is_the_current_one(run, seed):
-    """Whichever accelerator is current when it is asked, the label without an index is that one, and not the other."""
-    dice = random.Random(seed)
-    pairs = list(itertools.product(("bare", "first", "second"), repeat=2))
-    forms = {pair: [dice.choice(["text", "device"]) for _ in pair] for pair in pairs}
-    order = dice.sample(["first", "second"], 2)
-    turns = [
-        [current, [[list(each) for each in zip(pair, forms[pair], strict=True)] for pair in pairs]]
-        for current in (*order, order[0])
-    ]
+    """Whichever accelerator is current when it is asked, what has no index is that one, and what has one is its own."""
+    forms = {name: ["text", "device", "int", "tensor"] for name in ("first", "second")} | {"bare": ["text", "device"]}
+    places = [[name, form] for name, mine in forms.items() for form in mine]
+    pairs = [list(pair) for pair in itertools.combinations_with_replacement(places, 2)]
+    order = random.Random(seed).sample(["first", "second"], 2)
+    turns = [[current, pairs] for current in (*order, order[0])]
     seen = run("switched", turns=turns)
     for turn, (current, _) in enumerate(turns):
         for at, pair in enumerate(pairs):
-            a, b = (current if name == "bare" else name for name in pair)
-            what = "two labels of accelerators" if "bare" not in pair else "a label without an index and another one"
+            a, b = (current if name == "bare" else name for name, _ in pair)
+            bare = "bare" in [name for name, _ in pair]
+            what = "a label without an index and another place" if bare else "two accelerators"
             agree(seen, a == b, turn, at, what=what)
 
 
