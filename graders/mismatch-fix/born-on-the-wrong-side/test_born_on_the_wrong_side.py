@@ -9,6 +9,9 @@ from proctorch.judge.checks import close, require
 RELATIVE = {"float64": 1e-10, "float32": 1e-3, "bfloat16": 5e-2, "float16": 1e-2}
 #: Bytes on the CPU that a few numbers explain, and a tensor of all positions does not.
 FEW = 64
+#: Torch's global settings as they are from the start, and as a program may have chosen them.
+USUAL = {"device": "cpu", "dtype": "float32", "precision": "highest"}
+CHOSEN = {"device": "meta", "dtype": "float64", "precision": "medium"}
 
 
 def task(seed):
@@ -110,7 +113,7 @@ def test_nothing_is_born_on_the_cpu(run, shared_seed):
 
 @pytest.mark.parametrize("dtype", ["float64", "bfloat16"])
 def test_the_dtype_follows(run, shared_seed, device, dtype):
-    """An encoder in another dtype gives a right result in it."""
+    """An encoder that has worked in float32 and is cast to another dtype gives a right result in it."""
     if dtype == "float64" and device.type == "mps":  # which has none
         dtype = "float16"
     given = task(shared_seed)
@@ -132,11 +135,17 @@ def test_batches_of_all_sizes(run, seed, device):
 
 
 def test_nothing_global_is_left(run, shared_seed):
-    """After a call on the meta device, new tensors are float32 and on the CPU, as before."""
-    seen = run("elsewhere", **without(task(shared_seed), "direction"))
-    told = {name: getattr(seen.get("settings", name), "text", None) for name in ("device", "dtype")}
-    require(told["device"] == "cpu", "after a call, torch's default device is another one")
-    require(told["dtype"] == "torch.float32", "after a call, torch's default dtype is another one")
+    """After a call on the meta device, torch's global settings are what they were, be it the usual ones or others."""
+    given = without(task(shared_seed), "direction")
+    usual, chosen = run("elsewhere", **given), run("with_other_settings", **given, settings=CHOSEN)
+    for name, what in {
+        "device": "torch's default device",
+        "dtype": "torch's default dtype",
+        "precision": "the precision of torch's matrix products",
+    }.items():
+        why = f"after a call, {what} is another one"
+        require(usual.text("settings", name, what=what) == USUAL[name], why)
+        require(chosen.text(name, what=what) == CHOSEN[name], why)
 
 
 def test_on_the_accelerator(run, shared_seed, device):

@@ -10,15 +10,15 @@ class Encoder(nn.Module):
         self.words = nn.Embedding(vocabulary, width)
         self.places = nn.Embedding(length, width)
         self.cell = nn.GRUCell(width, width)
-        self.mask = None
+        self.later = None
 
     def forward(self, tokens):
         batch, time = tokens.shape
         x = self.words(tokens) + self.places.weight[:time]
         scores = x @ x.transpose(1, 2) / x.shape[-1] ** 0.5
-        if self.mask is None or self.mask.device != x.device:
-            self.mask = torch.full((time, time), float("-inf"), device=x.device, dtype=x.dtype).triu(1)
-        x = torch.softmax(scores + self.mask, dim=-1) @ x
+        if self.later is None or self.later.device != x.device:
+            self.later = torch.ones(time, time, dtype=torch.bool, device=x.device).triu(1)
+        x = torch.softmax(scores.masked_fill(self.later, float("-inf")), dim=-1) @ x
         state = x.new_zeros(batch, x.shape[-1])
         states = []
         for step in range(time):

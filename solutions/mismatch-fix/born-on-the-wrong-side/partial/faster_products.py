@@ -1,0 +1,26 @@
+# Makes the products faster on the way, with a switch that is for all code of the process.
+# caught-by: test_nothing_global_is_left
+import torch
+from torch import nn
+
+
+class Encoder(nn.Module):
+    def __init__(self, vocabulary, width, length):
+        super().__init__()
+        self.words = nn.Embedding(vocabulary, width)
+        self.places = nn.Embedding(length, width)
+        self.cell = nn.GRUCell(width, width)
+
+    def forward(self, tokens):
+        torch.set_float32_matmul_precision("high")
+        batch, time = tokens.shape
+        x = self.words(tokens) + self.places(torch.arange(time, device=tokens.device))
+        scores = x @ x.transpose(1, 2) / x.shape[-1] ** 0.5
+        mask = torch.full((time, time), float("-inf"), device=x.device, dtype=x.dtype).triu(1)
+        x = torch.softmax(scores + mask, dim=-1) @ x
+        state = x.new_zeros(batch, x.shape[-1])
+        states = []
+        for step in range(time):
+            state = self.cell(x[:, step], state)
+            states.append(state)
+        return torch.stack(states, dim=1)
