@@ -62,12 +62,13 @@ def _waits(device):
 
         return synchronize
 
-    kind = getattr(torch, device.type)
-    owners = [torch.accelerator, kind, *(getattr(kind, name) for name in ("Stream", "Event") if hasattr(kind, name))]
+    names = ("_accelerator_synchronizeDevice", f"_{device.type}_synchronize", f"_{device.type}_deviceSynchronize")
+    owners = [(torch._C, name) for name in names]  # noqa: SLF001 - below all names that an answer may have imported
+    owners += [(getattr(getattr(torch, device.type), name, None), "synchronize") for name in ("Stream", "Event")]
     with contextlib.ExitStack() as stack:
-        for owner in owners:
-            if hasattr(owner, "synchronize"):
-                stack.enter_context(unittest.mock.patch.object(owner, "synchronize", noting(owner.synchronize)))
+        for owner, name in owners:
+            if hasattr(owner, name):
+                stack.enter_context(unittest.mock.patch.object(owner, name, noting(getattr(owner, name))))
         yield calls
 
 

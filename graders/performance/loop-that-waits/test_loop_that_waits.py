@@ -15,17 +15,31 @@ MARGIN = 1e-3
 #: So many steps may a number be late.
 LATE = 10
 #: The results of these operations have a shape that depends on values.
-SHAPED = ("aten.nonzero", "aten.masked_select", "aten._unique2", "aten.unique_dim", "aten.unique_consecutive")
+SHAPED = (
+    "aten.nonzero",
+    "aten.masked_select",
+    "aten.bincount",
+    "aten._unique2",
+    "aten.unique_dim",
+    "aten.unique_consecutive",
+)
 
 
 def task(seed):
-    """A network's weights, batches for it, the last of which is small, and a learning rate."""
+    """A network's weights, batches for it, the last of which is small, and a learning rate.
+
+    Whatever the weights are, two of the last batch's three samples are taken for what they are, and one is not.
+    """
     dice = torch.Generator().manual_seed(seed)
     features, hidden, classes, rows, tens, more = (
         int(torch.randint(low, high, (), generator=dice))
         for low, high in ((3, 8), (5, 10), (3, 6), (5, 9), (2, 4), (3, 9))
     )
-    sizes = [rows] * (10 * tens + more - 1) + [3]
+    batches = [
+        [torch.randn(size, features + 1, generator=dice), torch.randint(0, classes, (size,), generator=dice)]
+        for size in [rows] * (10 * tens + more - 1) + [3]
+    ]
+    batches[-1][0][:, -1], batches[-1][1] = 50, torch.tensor([0, 1, 0])
     return {
         "weights": [
             torch.randn(hidden, features, generator=dice) / features**0.5,
@@ -33,10 +47,7 @@ def task(seed):
             torch.randn(classes, hidden, generator=dice) / hidden**0.5,
             torch.randn(classes, generator=dice) / 10,
         ],
-        "batches": [
-            [torch.randn(size, features + 1, generator=dice), torch.randint(0, classes, (size,), generator=dice)]
-            for size in sizes
-        ],
+        "batches": batches,
         "rate": float(torch.rand((), generator=dice)) * 0.2 + 0.1,
     }
 
@@ -46,15 +57,26 @@ def without_a_rest(given):
     return given | {"batches": given["batches"][:20]}
 
 
-def spoilt(given, at, value):
-    """As many batches as a test of the stop needs, in one of which the first sample's loss is not finite.
+def hundred(given):
+    """The first twenty batches, five times: so many that a trip for each nine steps is one too many."""
+    return given | {"batches": given["batches"][:20] * 5}
+
+
+def spoilt(given, count, value, where):
+    """The first so many batches; in those of these places the first sample's loss is not finite, or very large.
 
     The sample has the value for its last input, and is of the class that this is added to.
     """
-    batches = [[x.clone(), y.clone()] for x, y in given["batches"][: at + LATE + 2]]
-    batches[at][0][0, -1] = value
-    batches[at][1][0] = 0
+    batches = [[x.clone(), y.clone()] for x, y in given["batches"][:count]]
+    for at in where:
+        batches[at][0][0, -1] = value
+        batches[at][1][0] = 0
     return given | {"batches": batches}
+
+
+def huge(given):
+    """Twelve batches with losses of at least 3.75e37: each is finite in float32, and their sum is not."""
+    return spoilt(given, 12, -3e38, range(12))
 
 
 @functools.lru_cache(maxsize=1)
@@ -88,6 +110,7 @@ def right_log(seen, steps):
     for at, (loss, least, most) in enumerate(steps):
         require(len(seen.list("logged")) > at, f"of {len(steps)} steps, {at} are logged")
         step = seen.number("logged", at, 0, what="the step that is logged")
+        require(type(step) is int, "the step that is logged is no int")
         require(step == at, "the steps are not logged one after the other, from 0 on")
         what = "the loss of a later step in the log" if at else "the loss of the first step in the log"
         close(seen.number("logged", at, 1, what="the loss that is logged"), loss, what, **TOLERANCE)
@@ -123,6 +146,9 @@ def test_the_log_is_right(run, shared_seed):
         right_log(seen, steps)
         count = len(seen.list("logged"))
         require(count == len(steps), f"for {len(steps)} steps, `log` is called {count} times")
+    large = huge(given)
+    steps, count = len(large["batches"]), len(run("unwatched", **large).list("logged"))
+    require(count == steps, f"for {steps} steps with large losses, all of them finite, `log` is called {count} times")
 
 
 def test_the_log_is_not_late(run, shared_seed):
@@ -135,11 +161,15 @@ def test_the_log_is_not_late(run, shared_seed):
         require(late <= LATE, f"a step is logged when {late:g} further ones have begun")
 
 
-@pytest.mark.parametrize(("value", "where"), [(math.nan, 0), (-math.inf, 4), (-math.inf, 11)])
-def test_it_stops_when_the_loss_is_not_finite(run, shared_seed, value, where):
+@pytest.mark.parametrize(
+    ("value", "where", "more"),
+    [(math.nan, 0, LATE + 1), (-math.inf, 4, LATE + 1), (-math.inf, 11, LATE + 1), (math.nan, 12, 2)],
+    ids=["the first", "nan is not all", "a later one", "in what is left over"],
+)
+def test_it_stops_when_the_loss_is_not_finite(run, shared_seed, value, where, more):
     """After the first loss that is nan or inf, at most ten further steps begin, and none of them is logged."""
     steps, _ = trained(shared_seed)
-    seen = run("unwatched", **spoilt(task(shared_seed), where, value))
+    seen = run("unwatched", **spoilt(task(shared_seed), where + 1 + more, value, [where]))
     kind = "nan" if math.isnan(value) else "inf"
     further = seen.number("begun") - where - 1
     require(further <= LATE, f"after a loss that is {kind}, the training goes on for {further:g} steps")
@@ -159,7 +189,7 @@ def test_no_graph_is_kept(run, shared_seed):
 
 def test_trips_are_few(run, shared_seed, device):
     """Scalar reads of tensors on the device and copies to the CPU are no more than one for ten steps, and one."""
-    given = task(shared_seed)
+    given = hundred(task(shared_seed))
     trace = run("train", **given).trace()
     trips = [each.line for each in trace.reads if each.device == device.torch]
     trips += [each.line for each in trace.copies if each.source == device.torch]
@@ -169,7 +199,7 @@ def test_trips_are_few(run, shared_seed, device):
 
 def test_nothing_else_waits(run, shared_seed, device):
     """No more often is something synchronized, or a result made whose shape depends on values."""
-    given = task(shared_seed)
+    given = hundred(task(shared_seed))
     seen = run("train", **given)
     calls = seen.number("waits")
     what = f"in {len(given['batches'])} steps, `synchronize` is called {calls:g} times"
