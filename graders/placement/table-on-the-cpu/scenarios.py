@@ -8,16 +8,22 @@ _ROWS, _WIDTH = 3 << 18, 16
 
 
 def train(candidate, device, _probe, *, weights, batches, last, rate, momentum):
-    """Some steps on the job's device, then a forward pass without a graph."""
+    """Some steps on the job's device, before and after them a forward pass without a graph.
+
+    The gradient of a step is the sum of two halves, one of which is computed in evaluation mode.
+    """
     table, body = _parts(weights)
     model = candidate.HybridModel(table, body).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=momentum)
-    outputs = []
+    with torch.no_grad():
+        outputs = [model(last)]
     for ids in batches:
-        output = model(ids)
-        outputs.append(output.detach().clone())
         optimizer.zero_grad()
-        output.square().mean().backward()
+        for training in (True, False):
+            model.train(training)
+            output = model(ids)
+            (output.square().mean() / 2).backward()
+        outputs.append(output.detach().clone())
         optimizer.step()
     with torch.no_grad():
         outputs.append(model(last))
@@ -37,10 +43,11 @@ def move(candidate, _device, probe, *, weights, ids):
 def move_with_another(candidate, _device, probe, *, weights, ids):
     """A larger module is moved that has the model in it, with a body of one parameter."""
     table, body = _parts(weights)[0], nn.Linear(weights[0].shape[1], 2, bias=False)
-    model = candidate.HybridModel(table, body)
+    model, given = candidate.HybridModel(table, body), table.weight
     nn.ModuleDict({"ranker": model, "other": nn.Linear(2, 2)}).to(torch.device("meta"))
-    weight = _like(model, table.weight)
-    return _moved(probe, model, table.weight if weight is None else weight, weights, body, ids)
+    weight = _like(model, given)
+    same = given is table.weight
+    return _moved(probe, model, given if weight is None else weight, weights, body, ids) | {"same": same}
 
 
 def _moved(probe, model, weight, weights, body, ids):
@@ -98,7 +105,7 @@ def cross(candidate, device, probe, *, weights, ids, on_device):
     with probe.watch():
         output = model(given)
         output.square().mean().backward()
-    return {"output": output.detach(), "gradient": table.weight.grad}
+    return {"output": output.detach()}
 
 
 def large(candidate, device, probe):
@@ -121,10 +128,14 @@ def large(candidate, device, probe):
 
 
 class _Linear(nn.Linear):
-    """Without a matmul, whose workspace on a GPU would be taken out of the budget."""
+    """With a buffer, and without a matmul, whose workspace on a GPU would be taken out of the budget."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.register_buffer("scale", torch.ones(self.out_features))
 
     def forward(self, x):
-        return (x.unsqueeze(-2) * self.weight).sum(-1) + self.bias
+        return (x.unsqueeze(-2) * self.weight).sum(-1) * self.scale + self.bias
 
 
 def _body(width, hidden, classes):

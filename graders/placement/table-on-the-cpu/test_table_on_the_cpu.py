@@ -47,8 +47,9 @@ def output_of(weights, ids):
 
 
 def trained(given):
-    """The outputs before each step and after the last one, and the weights at the end, in float64."""
-    weights, outputs = [each.double() for each in given["weights"]], []
+    """The outputs before all steps, in each one and after the last, and the weights at the end, in float64."""
+    weights = [each.double() for each in given["weights"]]
+    outputs = [output_of(weights, given["last"])]
     speeds = [torch.zeros_like(each) for each in weights]
     for ids in given["batches"]:
         leaves = [each.detach().requires_grad_() for each in weights]
@@ -103,7 +104,9 @@ def test_the_table_stays(run, shared_seed):
 
 def test_inside_a_larger_module(run, shared_seed):
     """After `to("meta")` of a module that has the model in it, the table stays, and body and result are there."""
-    table_stayed(run("move_with_another", **one(task(shared_seed))), "a larger module")
+    seen = run("move_with_another", **one(task(shared_seed)))
+    table_stayed(seen, "a larger module")
+    require(seen.flag("same"), "when a larger module is moved, `table.weight` is another parameter")
 
 
 @pytest.mark.parametrize("when", ["before", "after", "there and back"])
@@ -135,19 +138,21 @@ def test_the_state_goes_round(run, shared_seed, seed, device):
 
 
 def crossed_little(trace, given, device):
-    """In each direction no more bytes than the rows and the ids have, and few copies."""
+    """In each direction no more bytes than the rows and the ids have, and few copies; a number that is read is one."""
     width = given["weights"][0].shape[1]
     most = given["ids"].numel() * (4 * width + 8)
     crossed = [each for each in trace.copies if each.source != each.target and each.bytes]
-    for way, copies in (
-        ("to the device", [each for each in crossed if each.target == device.torch]),
-        ("back to the CPU", [each for each in crossed if each.source == device.torch]),
+    read = [each.line for each in trace.reads if each.device == device.torch]
+    for way, copies, reads in (
+        ("to the device", [each for each in crossed if each.target == device.torch], []),
+        ("back to the CPU", [each for each in crossed if each.source == device.torch], read),
     ):
-        size = sum(each.bytes for each in copies)
-        line = next((each.line for each in copies if each.line), None)
+        size, count = sum(each.bytes for each in copies), len(copies) + len(reads)
+        line = next((each for each in [*reads, *(each.line for each in copies)] if each), None)
         detail = f"{most} bytes are allowed"
         require(size <= most, f"{size} bytes go {way}, more than rows and ids have", line=line, detail=detail)
-        require(len(copies) <= COPIES, f"{len(copies)} copies go {way}, more than {COPIES}", line=line)
+        what = f"{count} copies go {way}, more than {COPIES}"
+        require(count <= COPIES, f"{what}; {len(reads)} are numbers that are read" if reads else what, line=line)
 
 
 def test_ids_from_either_device(run, shared_seed, device):
