@@ -6,6 +6,7 @@ Where nothing is otherwise, torch is wrapped in the same way, so that an experim
 import contextlib
 import copy
 import functools
+import warnings
 
 import numpy as np
 import torch
@@ -17,8 +18,11 @@ MOVES = {torch.Tensor.to, torch.Tensor.cpu, torch.Tensor.cuda}
 
 
 def try_out(candidate, _device, _probe, *, claim, plan):
-    """What the claim's experiment says, each time that it is run."""
-    return {"said": trials(getattr(candidate, claim), claim, plan)}
+    """What the claim's experiment says, each time that it is run, and what it leaves otherwise than it was."""
+    before = _lasting()
+    said = trials(getattr(candidate, claim), claim, plan)
+    after = _lasting()
+    return {"said": said, "changed": [name for name, was in before.items() if was != after[name]]}
 
 
 def trials(experiment, claim, plan):
@@ -28,6 +32,19 @@ def trials(experiment, claim, plan):
         with WORLDS[claim](altered):
             said.append(experiment(torch.device(place)))
     return said
+
+
+def _lasting():
+    """What an experiment may not change, by name. The state of the random generator is not in it: layers draw."""
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.warn_explicit("a warning that nobody has heard of", UserWarning, "nowhere.py", 1)
+    return {
+        "the default dtype": torch.get_default_dtype(),
+        "the default device": torch.get_default_device(),
+        "the gradient mode": torch.is_grad_enabled(),
+        "the seed": torch.initial_seed(),
+        "whether warnings are shown": len(shown),
+    }
 
 
 class _Calls(TorchFunctionMode):
@@ -74,9 +91,10 @@ def _to_moves_the_tensor(func, *args, **kwargs):
     return tensor
 
 
-def _to_copies_always(func, *args, **kwargs):
+def _to_makes_a_new_one(func, *args, **kwargs):
+    """One with the same memory, since the claim is about the tensor."""
     result = func(*args, **kwargs)
-    return result.clone() if func in MOVES and result is args[0] else result
+    return result.view_as(result) if func in MOVES and result is args[0] else result
 
 
 def _to_makes_a_leaf(func, *args, **kwargs):
@@ -148,7 +166,7 @@ WORLDS = {
     "number_mixes": _of_calls(_no_devices_mix),
     "eval_drops_graph": _of_modules("train", _eval_stops_the_graph),
     "numpy_copies_home": _of_calls(_numpy_copies_home),
-    "same_is_returned": _of_calls(_to_copies_always),
+    "same_is_returned": _of_calls(_to_makes_a_new_one),
     "leaf_stays_leaf": _of_calls(_to_makes_a_leaf),
     "optimizer_follows": _with_other_parameters,
 }

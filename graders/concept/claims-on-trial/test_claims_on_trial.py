@@ -18,7 +18,10 @@ CPU, META = "cpu", "meta"
 
 
 def tells(run, seed, device, claim, ours, *, places=(META,), like=META):
-    """Each answer is that of `ours`: at the places, and on an accelerator what `ours` says of the place `like` it."""
+    """Each answer is that of `ours`: at the places, and on an accelerator what `ours` says of the place `like` it.
+
+    And the experiments change nothing that lasts.
+    """
     accelerator = () if device.type == CPU else ((device.torch, like),)
     pairs = [*((place, place) for place in places), *accelerator]
     plan = [(place, stand_in, altered) for place, stand_in in pairs for altered in (True, False, True, False)]
@@ -29,6 +32,8 @@ def tells(run, seed, device, claim, ours, *, places=(META,), like=META):
         said = seen.flag("said", at, what=f"what {claim} returns")
         where = f"{'in the altered torch' if altered else 'in torch as it is'}, on {place}"
         require(said == expected[at], f"{where}, {claim} returns {said}, and that is not what happens there")
+    changed = [str(each) for each in seen.list("changed")]
+    require(not changed, f"{claim} changes {changed[0] if changed else ''}, and that lasts")
 
 
 def works(call, error):
