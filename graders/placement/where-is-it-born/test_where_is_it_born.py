@@ -17,10 +17,30 @@ MOVING = {"torch.tensor", "torch.as_tensor", "Tensor.to", "Tensor.to copy", "Ten
 CPU, PLACE = "cpu", "place"
 ANYWHERE = (None, CPU, PLACE)
 NOWHERE = (None,)
+#: What each check asks of, as (call, sources, devices).
+NOTHING = [
+    *((call, NOWHERE, ANYWHERE) for call in ("torch.zeros", "torch.nn.Linear")),
+    *((call, ["list"], ANYWHERE) for call in ("torch.tensor", "torch.as_tensor")),
+]
+OLD = [("torch.Tensor", NOWHERE, ANYWHERE)]
+ARRAYS = [
+    ("torch.from_numpy", ["array"], NOWHERE),
+    *((call, ["array"], ANYWHERE) for call in ("torch.tensor", "torch.as_tensor")),
+]
+TENSORS = [(call, [CPU, PLACE], ANYWHERE) for call in ("torch.tensor", "torch.as_tensor")]
+LIKE_IT = [
+    *((call, [CPU, PLACE], ANYWHERE) for call in ("torch.zeros_like", "Tensor.new_zeros")),
+    *((call, [CPU, PLACE], NOWHERE) for call in ("Tensor.add", "Tensor.clone", "Tensor.detach", "torch.nn.Parameter")),
+]
+MOVED = [
+    *((call, [CPU, PLACE], [CPU, PLACE]) for call in ("Tensor.to", "Tensor.to copy")),
+    ("Tensor.cpu", [CPU, PLACE], NOWHERE),
+]
+LOADED = [("torch.load", [CPU, PLACE], ANYWHERE)]
 
 
 def situations(*asked, place, seed):
-    """All situations of the calls, each given as (call, sources, devices), in an order that varies."""
+    """All situations of the calls, in an order that varies."""
     found = [
         {"call": call, "source": source, "device": device, "context": context}
         for call, sources, devices in asked
@@ -75,48 +95,41 @@ def _words(call, source, device, context):
 
 def test_made_of_nothing(run, seed, device):
     """What is made of sizes or of a list is born where the device says, else the context, else on the CPU."""
-    factories = [("torch.zeros", NOWHERE, ANYWHERE), ("torch.nn.Linear", NOWHERE, ANYWHERE)]
-    lists = [("torch.tensor", ["list"], ANYWHERE), ("torch.as_tensor", ["list"], ANYWHERE)]
-    predicted(run, seed, device, *factories, *lists)
+    predicted(run, seed, device, *NOTHING)
 
 
 def test_the_old_constructor(run, seed, device):
     """`torch.Tensor` is of the CPU, whatever the context, and refuses another device."""
-    predicted(run, seed, device, ("torch.Tensor", NOWHERE, ANYWHERE))
+    predicted(run, seed, device, *OLD)
 
 
 def test_made_of_an_array(run, seed, device):
     """An array's memory is shared where the tensor stays on the CPU and the call does not promise a copy."""
-    converted = [("torch.tensor", ["array"], ANYWHERE), ("torch.as_tensor", ["array"], ANYWHERE)]
-    predicted(run, seed, device, ("torch.from_numpy", ["array"], NOWHERE), *converted)
+    predicted(run, seed, device, *ARRAYS)
 
 
 def test_made_of_a_tensor(run, seed, device):
     """`torch.tensor` and `torch.as_tensor` of a tensor follow device and context, and stay with it if there is none."""
-    calls = [(call, [CPU, PLACE], ANYWHERE) for call in ("torch.tensor", "torch.as_tensor")]
-    predicted(run, seed, device, *calls)
+    predicted(run, seed, device, *TENSORS)
 
 
 def test_it_takes_after_a_tensor(run, seed, device):
     """What takes after a tensor is born where that is, whatever the context."""
-    like = [(call, [CPU, PLACE], ANYWHERE) for call in ("torch.zeros_like", "Tensor.new_zeros")]
-    names = ("Tensor.add", "Tensor.clone", "Tensor.detach", "torch.nn.Parameter")
-    predicted(run, seed, device, *like, *((call, [CPU, PLACE], NOWHERE) for call in names))
+    predicted(run, seed, device, *LIKE_IT)
 
 
 def test_it_is_moved(run, seed, device):
     """A move makes a copy where there is something to move, or where a copy is asked for."""
-    moves = [(call, [CPU, PLACE], [CPU, PLACE]) for call in ("Tensor.to", "Tensor.to copy")]
-    predicted(run, seed, device, *moves, ("Tensor.cpu", [CPU, PLACE], NOWHERE))
+    predicted(run, seed, device, *MOVED)
 
 
 def test_it_is_loaded(run, seed, device):
     """A file's tensor goes back to where it was saved, unless `map_location` says where."""
-    predicted(run, seed, device, ("torch.load", [CPU, PLACE], ANYWHERE))
+    predicted(run, seed, device, *LOADED)
 
 
 def test_nothing_is_tried(run, seed):
-    """No tensor is made for a prediction, nor when the file is run."""
-    asked = situations(("torch.zeros", NOWHERE, ANYWHERE), ("Tensor.to", [CPU], [CPU, PLACE]), place="meta", seed=seed)
+    """No tensor is made for a prediction, whichever it is, nor when the file is run."""
+    asked = situations(*NOTHING, *OLD, *ARRAYS, *TENSORS, *LIKE_IT, *MOVED, *LOADED, place="meta", seed=seed)
     for when, seen in {"to predict": run("ask", situations=asked), "when the file is run": run("load_again")}.items():
         require(not seen.trace().ops, f"a tensor is made {when}")
