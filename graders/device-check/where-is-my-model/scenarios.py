@@ -1,6 +1,7 @@
 """Modules with tensors in all sorts of places, and what is told of them. A path that is told is followed to its end."""
 
 from collections import OrderedDict
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import torch
@@ -32,7 +33,7 @@ def buffers(candidate, _device, probe, *, width, height):
 
 
 def shared(candidate, _device, probe, *, width, height, rows, place):
-    """Weights that are tied, a buffer that is a part of another one, and a slice of more."""
+    """Weights that are tied, buffers that are a part of a weight or of another buffer, and a slice of more."""
     model = nn.Module()
     model.embedding = nn.Embedding(height, width, device=place)
     model.head = nn.Linear(width, height, bias=False, device=place)
@@ -40,12 +41,13 @@ def shared(candidate, _device, probe, *, width, height, rows, place):
     table = torch.zeros(rows, width, device=place)
     model.register_buffer("table", table)
     model.register_buffer("first", table[0])
+    model.register_buffer("padding", model.embedding.weight.detach()[0])
     model.register_buffer("part", torch.zeros(rows, height, dtype=torch.float64, device=place)[1:2])
     return _ask(candidate, probe, model, {})
 
 
 def tensors(candidate, _device, probe, *, width):
-    """Tensors in attributes and containers of a module and of its parts, on two devices."""
+    """Tensors in attributes and containers of a module and of its parts, on two devices, and elsewhere."""
     model = nn.Sequential(nn.Linear(width, width), nn.Sequential(nn.ReLU()))
     deep = model[1][0]
     strays = {
@@ -60,28 +62,32 @@ def tensors(candidate, _device, probe, *, width):
         "an attribute whose name begins with an underscore": torch.ones(4),
         "in an OrderedDict": torch.ones(5),
         "in a namedtuple": torch.ones(6),
+        "a view of a whole parameter": model[0].bias.detach(),
     }
-    attribute, deeper, in_list, in_dict, in_tuple, nested, view, listed, hidden, ordered, named = strays.values()
+    attribute, deeper, in_list, in_dict, in_tuple, nested, view, listed, hidden, ordered, named, whole = strays.values()
     model.scale, deep.scale = attribute, deeper
     model[0].names = ["left", "right", in_list, None, listed]
     deep.cache = {"text": "none", 7: in_dict, "size": width}
     model[1].pair = (in_tuple, 1.5)
     model.store = {"levels": [(0, {"mean": nested}), "x"]}
-    deep.row = view
+    deep.row, deep.whole = view, whole
     deep._memory = hidden  # noqa: SLF001 - a name like others
     model[1].order = OrderedDict(first=ordered)
     model.result = _Pair(width, named)
+    model[0].weight.grad = torch.ones(width, width)
+    model.options, deep.seen = SimpleNamespace(value=torch.ones(7)), {torch.ones(8)}
     return _ask(candidate, probe, model, strays)
 
 
 def listed_modules(candidate, _device, probe, *, width):
-    """Modules in a plain list and in a dict, which are not registered. One has the parameters of one that is."""
+    """Modules in a list, in a dict and in `vars`, which are not registered. One has the parameters of one that is."""
     model = nn.Sequential(nn.Linear(width, width))
     head, block = nn.Linear(width, 2), nn.Sequential(nn.BatchNorm1d(width, affine=False, device="meta"))
     head.scale = torch.ones(width)
     tied = nn.Linear(width, width)
     tied.weight, tied.bias = model[0].weight, model[0].bias
     model.heads, model[0].extra = [head, tied], {"block": (block,)}
+    vars(model[0])["teacher"] = teacher = nn.Linear(width, 1, bias=False)
     norm = block[0]
     strays = {
         "a parameter of a module in a list": head.weight,
@@ -90,6 +96,7 @@ def listed_modules(candidate, _device, probe, *, width):
         "a buffer of a part of a module in a tuple": norm.running_mean,
         "a second buffer of it": norm.running_var,
         "a third buffer of it": norm.num_batches_tracked,
+        "a parameter of a module in vars": teacher.weight,
     }
     return _ask(candidate, probe, model, strays)
 
@@ -140,18 +147,18 @@ class _Counting(nn.Module):
 
 
 def untouched(candidate, device, probe, *, width):
-    """A model with a property and gradients: what of it is another thing afterwards."""
+    """A model with a property and gradients: what of it is another thing afterwards, and which names its parts have."""
     model = nn.Sequential(nn.Linear(width, width), _Counting()).to(device)
     model[0](torch.ones(2, width, device=device)).sum().backward()
     model.register_buffer("table", torch.zeros(width))
     model.scales = [torch.ones(width), torch.ones(width, device=device)]
-    before = _parts(model)
+    before, names = _parts(model), _names(model)
     seen = _ask(candidate, probe, model, {})
-    after = _parts(model)
+    after, names_after = _parts(model), _names(model)
     same = len(before) == len(after) and all(
         one is other and was == now for (one, was), (other, now) in zip(before, after, strict=True)
     )
-    return seen | {"same": same, "calls": model[1].calls}
+    return seen | {"same": same, "same_names": names == names_after, "calls": model[1].calls}
 
 
 def on_the_accelerator(candidate, device, probe, *, width, rows):
@@ -172,6 +179,10 @@ def on_the_accelerator(candidate, device, probe, *, width, rows):
 def _parts(model):
     found = [*model.parameters(), *model.buffers(), *model.scales, *(each.grad for each in model.parameters())]
     return [(each, (str(each.device), each._version)) for each in found]  # noqa: SLF001 - counts changes in place
+
+
+def _names(model):
+    return [set(vars(each)) for each in model.modules()]
 
 
 def _ask(candidate, probe, module, known):

@@ -42,7 +42,7 @@ def strays(seen, expected, *path, when=""):
         require(len(pair) == 2, f"a stray has {len(pair)} parts, not path and device")
         name = repr(seen.text(*path, "told", 1, at, 0, what="the path of a stray")[:60])
         label = seen.text(*path, "leads", at)
-        require(label, f"{when}the path {name} leads to no tensor")
+        require(label, f"{when}the path {name} leads to no tensor through modules, dicts, lists and tuples")
         require(label in expected, f"{when}{name} is reported, and it is registered")
         require(label not in found, f"{when}a tensor is reported twice, the second time as {name}")
         where = seen.text(*path, "told", 1, at, 1, what="the device of a stray")
@@ -79,7 +79,7 @@ def test_shared_memory_counts_once(run, seed, place):
 
 
 def test_strays_are_found(run, seed):
-    """Tensors in attributes and nested containers are found, in the module and in its parts."""
+    """Tensors in attributes and nested containers are found, in the module and in its parts, and no others."""
     expected = {
         "an attribute of the module": "cpu",
         "an attribute of a part's part": "meta",
@@ -92,12 +92,13 @@ def test_strays_are_found(run, seed):
         "an attribute whose name begins with an underscore": "cpu",
         "in an OrderedDict": "cpu",
         "in a namedtuple": "cpu",
+        "a view of a whole parameter": "cpu",
     }
     strays(run("tensors", **sizes(seed, "width")), expected)
 
 
 def test_modules_in_a_list_are_strays(run, seed):
-    """Of a module that a plain list or tuple holds, all tensors that are not registered elsewhere are strays."""
+    """Of a module that a container or `vars` alone holds, all tensors that are not registered elsewhere are strays."""
     expected = {
         "a parameter of a module in a list": "cpu",
         "the bias of a module in a list": "cpu",
@@ -105,6 +106,7 @@ def test_modules_in_a_list_are_strays(run, seed):
         "a buffer of a part of a module in a tuple": "meta",
         "a second buffer of it": "meta",
         "a third buffer of it": "meta",
+        "a parameter of a module in vars": "cpu",
     }
     strays(run("listed_modules", **sizes(seed, "width")), expected)
 
@@ -124,10 +126,11 @@ def test_cycles_end(run, seed):
 
 
 def test_nothing_is_touched(run, seed):
-    """No tensor is replaced, moved or changed, and neither forward nor a property is run."""
+    """No tensor is replaced, moved or changed, no attribute is added, and neither forward nor a property is run."""
     seen = run("untouched", **sizes(seed, "width"))
     both(seen)
     require(seen.flag("same"), "the module has other tensors afterwards, or changed ones")
+    require(seen.flag("same_names"), "the module, or a part of it, has other attributes afterwards")
     require(seen.number("calls") == 0, "a property of the module, or its forward, is run")
     crossed = [each for each in seen.trace().copies if each.source != each.target]
     require(not crossed, "something is copied between devices", line=crossed[0].line if crossed else None)
