@@ -19,10 +19,20 @@ def train_elsewhere(candidate, _device, probe, *, weights, batches, rate, epochs
     return told | {"losses": [probe.describe(each) for each in told["losses"]]}
 
 
+def train_on_the_second(candidate, device, probe, *, weights, batches, rate, epochs):
+    """The training, on the accelerator after the job's, while the job's is the current one."""
+    first = device.index or 0
+    torch.accelerator.set_device_index(first)
+    given = torch.device(device.type, (first + 1) % torch.accelerator.device_count())
+    _, told = _train(candidate, given, probe, weights, batches, rate, epochs)
+    return told | {"given": str(given), "losses": [probe.describe(each) for each in told["losses"]]}
+
+
 def _train(candidate, device, probe, weights, batches, rate, epochs):
     model = _classifier(weights).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=rate)
-    computed, losses, steps = [], [], []
+    computed, losses, runs, steps = [], [], [], []
+    model[0].register_forward_hook(lambda *_: runs.append(len(losses)))
     for layer in model:
         layer.register_forward_hook(lambda _layer, inputs, output: computed.extend([inputs[0].device, output.device]))
     optimizer.register_step_post_hook(
@@ -37,6 +47,7 @@ def _train(candidate, device, probe, weights, batches, rate, epochs):
         "computed_on": sorted({str(each) for each in computed}),
         "losses": losses,
         "parameters": [probe.describe(each) for each in model.parameters()],
+        "runs": runs,
         "steps": steps,
         "moved": len(moved) > 0,
         "batches": [[probe.describe(each) for each in batch] for batch in loader],

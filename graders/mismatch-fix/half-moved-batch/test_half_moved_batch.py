@@ -64,6 +64,15 @@ def all_on(seen, where):
             require(got == where, f"the optimizer steps with a gradient on {got}, not on {where}")
 
 
+def losses_on(seen, where):
+    """Each loss is a tensor on the device, without a graph."""
+    for step in range(len(seen.list("losses"))):
+        told = seen.dict("losses", step, what="the loss")
+        require("device" in told, "the loss is no tensor")
+        require(told.get("device") == where, f"the loss is on {told.get('device')}, not on the device that was given")
+        require(told.get("requires_grad") is False, "the loss that is returned has a graph")
+
+
 def test_it_trains(run, shared_seed):
     """Two epochs over the same batches give the losses and the weights of gradient descent on each batch."""
     given = task(shared_seed)
@@ -71,6 +80,8 @@ def test_it_trains(run, shared_seed):
     seen = run("train", **given)
     steps = len(seen.list("steps"))
     require(steps == len(losses), f"in {len(losses)} steps of training, the optimizer steps {steps} times")
+    runs = seen.list("runs")
+    require(runs == [*range(len(losses))], f"in {len(losses)} steps of training, the model runs {len(runs)} times")
     for step, loss in enumerate(losses):
         mine = seen.tensor("losses", step, what="the loss", dtype="float32", shape=())
         require(not seen.received("losses", step).requires_grad, "the loss that is returned has a graph")
@@ -85,11 +96,7 @@ def test_it_trains_on_another_device(run, shared_seed):
     """The same code runs on the meta device, and all of the step is there."""
     seen = run("train_elsewhere", **task(shared_seed))
     all_on(seen, "meta")
-    for step in range(len(seen.list("losses"))):
-        told = seen.dict("losses", step, what="the loss")
-        require("device" in told, "the loss is no tensor")
-        require(told.get("device") == "meta", f"the loss is on {told.get('device')}, not on the device that was given")
-        require(told.get("requires_grad") is False, "the loss that is returned has a graph")
+    losses_on(seen, "meta")
 
 
 def test_each_batch_crosses_once(run, shared_seed, device):
@@ -120,13 +127,24 @@ def test_each_batch_crosses_once(run, shared_seed, device):
         )
 
 
+def test_it_trains_on_the_device_that_is_given(run, shared_seed):
+    """On the accelerator after the current one, all of the step is there."""
+    seen = run("train_on_the_second", **task(shared_seed))
+    where = seen.text("given", what="the device")
+    all_on(seen, where)
+    losses_on(seen, where)
+
+
 def test_the_batch_is_left_alone(run, shared_seed):
-    """The tensors in the caller's batch are on the CPU afterwards and have the values that they had."""
+    """The tensors in the caller's batch are on the CPU afterwards, have their values, and need no gradient."""
     for scenario in ("train_elsewhere", "train"):
         seen = run(scenario, **task(shared_seed))
         for at in range(len(seen.list("batches"))):
-            where = [seen.get("batches", at, which, "device") for which in range(len(seen.list("batches", at)))]
+            told = [seen.dict("batches", at, which) for which in range(len(seen.list("batches", at)))]
+            where = [each.get("device") for each in told]
             require(where == ["cpu", "cpu"], "after the step, the caller's batch is on another device than before")
+            graph = any(each.get("requires_grad") for each in told)
+            require(not graph, "after the step, the caller's batch requires a gradient")
         for at in range(len(seen.list("same_values"))):
             require(all(seen.list("same_values", at)), "the step changes the values in the caller's batch")
 
