@@ -6,7 +6,7 @@ from torch import nn
 
 def count(candidate, _device, probe, *, layers, optimizer, dtype):
     """What is counted for a model; its state before and after, and the memory that the counting takes, in the trace."""
-    model = _model(layers)
+    model = _trained_before(layers)
     before = _snapshot(model)
     with probe.watch():
         told = candidate.training_bytes(model, _optimizers(optimizer), getattr(torch, dtype))
@@ -15,7 +15,7 @@ def count(candidate, _device, probe, *, layers, optimizer, dtype):
 
 def decide(candidate, device, probe, *, layers, optimizer, dtype, activations, free):
     """Whether it fits, and what has become of the model."""
-    model = _model(layers)
+    model = _trained_before(layers)
     before = _snapshot(model)
     arguments = (model, _optimizers(optimizer), getattr(torch, dtype), device, activations, free)
     with probe.watch():
@@ -54,26 +54,40 @@ def _optimizers(given):
 
 
 class _Layer(nn.Module):
-    """A weight, shared or its own, and buffers: of floats, which are in no state_dict, and of integers."""
+    """A weight, shared or its own, and a buffer of integers."""
 
-    def __init__(self, shape, trained, floats, integers, shared):
+    def __init__(self, shape, trained, integers, shared):
         super().__init__()
         self.weight = shared.weight if shared else nn.Parameter(torch.rand(shape), requires_grad=trained)
-        self.register_buffer("mask", torch.rand(floats) if floats else None, persistent=False)
         self.register_buffer("table", torch.arange(integers) if integers else None)
 
 
 def _model(layers):
+    """The layers, and buffers of floats that belong to none of them and are in no state_dict."""
     model = nn.Sequential()
-    for each in layers:
+    for at, each in enumerate(layers):
         shared = model[each["shared"]] if "shared" in each else None
-        model.append(_Layer(each["shape"], each["trained"], each["floats"], each["integers"], shared))
+        model.append(_Layer(each["shape"], each["trained"], each["integers"], shared))
+        if each["floats"]:
+            model.register_buffer(f"mask_{at}", torch.rand(each["floats"]), persistent=False)
+    return model
+
+
+def _trained_before(layers):
+    """A model that has gradients already, as one has that trained on another machine."""
+    model = _model(layers)
+    for each in model.parameters():
+        each.grad = torch.ones_like(each) if each.requires_grad else None
     return model
 
 
 def _snapshot(model):
     """All that may not change: values by their sum, since these models are too large for copies."""
     return [
-        (each.dtype, each.device, each.requires_grad, each.grad is None, each.double().sum().item())
+        (each.dtype, each.device, each.requires_grad, _total(each.grad), _total(each))
         for each in [*model.parameters(), *model.buffers()]
     ]
+
+
+def _total(tensor):
+    return None if tensor is None else tensor.detach().double().sum().item()
