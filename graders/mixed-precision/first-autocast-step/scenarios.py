@@ -32,8 +32,20 @@ def one_step(candidate, device, probe, *, x, y, weights, dtype, spelling="as its
     }
 
 
+def next_step(candidate, device, _probe, *, x, y, weights, dtype):
+    """A second forward, after the weights have changed in place, as by an optimizer: now all logits are 0 but one."""
+    model, _ = _classifier(weights, device)
+    arguments = model, x.to(device), y.to(device), device.type, getattr(torch, dtype)
+    candidate.forward_loss(*arguments)
+    with torch.no_grad():
+        for each in model.parameters():
+            each.zero_()
+        model[-1].bias[0] = 1000
+    return {"loss": candidate.forward_loss(*arguments)}
+
+
 def model_that_raises(candidate, device, probe, *, x, y, weights, dtype):
-    """A forward that ends with an exception of the model's own."""
+    """A forward that ends with an exception of the model's own, which a second try would not raise."""
     model, _ = _classifier(weights, device)
     model.append(_Broken())
     with probe.watch("forward"):
@@ -69,7 +81,15 @@ def _classifier(weights, device):
     seen = {"linear_outputs": [], "autocast_in_backward": []}
     for layer in (first, second):
         layer.register_forward_hook(lambda _layer, _inputs, output: seen["linear_outputs"].append(output.dtype))
-    return nn.Sequential(first, nn.Tanh(), _Witness(seen["autocast_in_backward"]), second).to(device), seen
+    layers = [_Centred(), first, nn.Tanh(), _Witness(seen["autocast_in_backward"]), second]
+    return nn.Sequential(*layers).to(device), seen
+
+
+class _Centred(nn.Module):
+    """Centres raw values, which lie about 1000: in half precision they are hardly told apart."""
+
+    def forward(self, x):
+        return x - 1000
 
 
 class _Witness(nn.Module):
@@ -96,6 +116,19 @@ class _Note(torch.autograd.Function):
         return grad, None
 
 
+class NoWayThrough(RuntimeError):
+    pass
+
+
 class _Broken(nn.Module):
+    """Raises, but only once: who tries again and is content has not let the exception through."""
+
+    def __init__(self):
+        super().__init__()
+        self._called = False
+
     def forward(self, x):
-        raise ZeroDivisionError(f"no way through with {tuple(x.shape)}")
+        if not self._called:
+            self._called = True
+            raise NoWayThrough(f"with {tuple(x.shape)}")
+        return x
