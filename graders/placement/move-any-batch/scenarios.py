@@ -35,23 +35,27 @@ _TYPES = {name: kind for kind, name in _CONTAINERS.items()}
 def move(candidate, device, probe, *, batch, tensors, start="cpu", to="device", keep=None, later=None):
     """One call, on a batch that is on `start`. With `later` another one, after the tensors got these values in place.
 
-    What is told is of the last call.
+    What is told is of the last call, with the values that there are as soon as it returns.
     """
-    places = {"cpu": torch.device("cpu"), "device": device, "meta": torch.device("meta")}
-    tensors = [each.to(places[start]) for each in tensors]
+    place = _place(to, device)
+    tensors = [each.to(_place(start, device)) for each in tensors]
     given = _build(batch, tensors)
     keywords = {} if keep is None else {"keep_on_cpu": keep}
     if later is not None:
-        candidate.to_device(given, places[to], **keywords)
+        candidate.to_device(given, place, **keywords)
         for mine, new in zip(tensors, later, strict=True):
             mine.copy_(new)
     before, copies = dict(_walk(given)), [each.clone() for each in tensors]
-    with probe.watch(), _Poor() if to == "meta" else contextlib.nullcontext():
-        result = candidate.to_device(given, places[to], **keywords)
-    walked, after, numbers = dict(_walk(result)), dict(_walk(given)), {}
+    with _late(device):
+        with probe.watch(), _Poor(place) if to in ("meta", "second") else contextlib.nullcontext():
+            result = candidate.to_device(given, place, **keywords)
+        walked = dict(_walk(result))
+        told = {key: _told(probe, each) for key, each in walked.items() if isinstance(each, torch.Tensor)}
+    after, numbers = dict(_walk(given)), {}
     return {
         "kinds": [[key, _kind(each)] for key, each in walked.items()],
-        "tensors": {key: _told(probe, each) for key, each in walked.items() if isinstance(each, torch.Tensor)},
+        "place": str(place),
+        "tensors": told,
         "same": {key: each is before.get(key) for key, each in walked.items()},
         "numbers": {key: numbers.setdefault(id(each), len(numbers)) for key, each in walked.items()},
         "left_alone": [*after] == [*before] and all(each is before[key] for key, each in after.items()),
@@ -61,23 +65,43 @@ def move(candidate, device, probe, *, batch, tensors, start="cpu", to="device", 
     }
 
 
+def _place(name, device):
+    """The CPU, meta, the job's device, or the second accelerator beside that."""
+    if name == "device":
+        return device
+    if name == "second":
+        return torch.device(device.type, ((device.index or 0) + 1) % torch.accelerator.device_count())
+    return torch.device(name)
+
+
+def _late(device):
+    """Copies to the CPU that do not block arrive as late as they may, where the device is simulated."""
+    if device.type != "cuda":
+        return contextlib.nullcontext()
+    from proctorch import virtual
+
+    return virtual.delay_downloads() if virtual.is_enabled() else contextlib.nullcontext()
+
+
 class _Poor(TorchFunctionMode):
-    """Takes float64 away from the meta device, and says so as torch does for Apple's GPUs."""
+    """Takes float64 away from one device, and says so as torch does for Apple's GPUs."""
+
+    def __init__(self, place):
+        super().__init__()
+        self._place = place
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
-        if isinstance(result, torch.Tensor) and result.is_meta and result.dtype == torch.float64:
-            raise TypeError("the meta device of this question has no float64; use float32")
+        if isinstance(result, torch.Tensor) and result.device == self._place and result.dtype == torch.float64:
+            raise TypeError(f"the device {self._place} of this question has no float64; use float32")
         return result
 
 
 def _build(plan, tensors):
     kind, *rest = plan
     match kind:
-        case "tensor":
-            return tensors[rest[0]]
-        case "view":
-            return tensors[rest[0]][:1]
+        case "tensor" | "view" | "twin" | "columns":
+            return _leaf(kind, tensors[rest[0]])
         case "dict":
             return {key: _build(each, tensors) for key, each in rest[0]}
         case "list" | "tuple":
@@ -92,6 +116,19 @@ def _build(plan, tensors):
             return _TYPES[rest[0]]
         case _:
             return rest[0]
+
+
+def _leaf(kind, tensor):
+    """The tensor, or a new tensor object over its memory."""
+    match kind:
+        case "view":
+            return tensor[:1]
+        case "twin":
+            return tensor.detach()
+        case "columns":
+            return tensor[:, ::2]
+        case _:
+            return tensor
 
 
 def _walk(value, key="batch"):
@@ -116,4 +153,4 @@ def _kind(value):
 
 
 def _told(probe, tensor):
-    return probe.describe(tensor) if tensor.is_meta else tensor
+    return probe.describe(tensor) if tensor.is_meta else tensor.clone()

@@ -12,7 +12,7 @@ FIELDS = {
     "Sample": ("boxes", "crowd", "path"),
     "Boxes": ("corners", "labels"),
 }
-LEAVES = ("tensor", "view")
+LEAVES = ("tensor", "view", "twin", "columns")
 CONTAINERS = ("dict", "list", "tuple", *FIELDS)
 
 
@@ -26,6 +26,8 @@ class Batch:
         rows = self._dice.randint(2, 4)
         images = self._floats(rows, 3, self._dice.randint(2, 4), 2)
         lengths = self._new(torch.randint(1, 9, (rows,), generator=self._generator))
+        table = self._new(torch.randn(2, 6, generator=self._generator))
+        shared = [["view", lengths[1]], lengths, ["twin", lengths[1]], ["columns", table[1]]]
         entries = [
             ("images", self._deep(images)),
             ("targets", ["list", [self._sample() for _ in range(rows)]]),
@@ -33,8 +35,8 @@ class Batch:
             ("length", self._deep(self._new(torch.randint(1, 9, (2,), generator=self._generator)))),
             ("names", ["list", [["str", f"street {self._dice.random()}.jpg"] for _ in range(rows)]]),
             ("frame", ["Frame", [images, ["tuple", [lengths]], ["NoneType", None]]]),
-            ("pooled", self._deep(["list", [["view", lengths[1]], lengths]])),
-            (7, ["tuple", [self._floats(), self._floats(0, 3), ["list", []], ["dict", []], ["tuple", []]]]),
+            ("pooled", self._deep(["list", shared])),
+            (7, ["tuple", [self._exact(), self._exact(0, 3), ["list", []], ["dict", []], ["tuple", []]]]),
             ("meta", ["dict", [["camera", ["ndarray"]], ["sides", ["set"]], ["scale", ["float", 0.5]]]]),
             ("made of", ["list", [["type", "Sample"], ["type", "Frame"]]]),  # no instances
         ]
@@ -49,7 +51,7 @@ class Batch:
         """The values of a leaf."""
         kind, at = node
         tensor = (self.tensors if tensors is None else tensors)[at]
-        return tensor[:1] if kind == "view" else tensor
+        return tensor[:1] if kind == "view" else tensor[:, ::2] if kind == "columns" else tensor
 
     def later(self):
         """Other values for each tensor."""
@@ -65,6 +67,13 @@ class Batch:
     def _floats(self, *shape):
         double = self._doubles and (len(self.tensors) % 2 == 0 or self._dice.random() < 0.5)
         dtype = torch.float64 if double else self._dice.choice((torch.float32, torch.float32, torch.float16))
+        return self._normal(shape, dtype)
+
+    def _exact(self, *shape):
+        """Of float64 wherever some are."""
+        return self._normal(shape, torch.float64 if self._doubles else torch.float32)
+
+    def _normal(self, shape, dtype):
         return self._new(torch.randn(shape, generator=self._generator, dtype=torch.float64).to(dtype))
 
     def _new(self, tensor):
@@ -232,3 +241,11 @@ def test_a_device_without_float64(run, shared_seed):
         if node[0] in LEAVES:
             expected = batch.value(node)
             arrived(seen, key, shown, expected, "meta", "float32" if expected.dtype == torch.float64 else None)
+
+
+def test_no_device_goes_by_its_name(run, shared_seed):
+    """The second of two accelerators of one kind has no float64, which no name tells."""
+    batch = Batch(shared_seed, doubles=True)
+    seen = run("move", **batch.inputs(), to="second")
+    narrow = [each.float() if each.dtype == torch.float64 else each for each in batch.tensors]
+    everything_arrived(seen, batch, seen.text("place"), narrow)

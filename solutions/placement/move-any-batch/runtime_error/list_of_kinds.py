@@ -1,0 +1,35 @@
+# Has a list of the kinds of device that have no float64, as far as the sheet tells them.
+# only: virtual
+# caught-by: test_no_device_goes_by_its_name
+import dataclasses
+
+import torch
+
+
+def to_device(obj, device, *, keep_on_cpu=()):
+    moved = {}
+
+    def tensor(x):
+        if id(x) not in moved:
+            poor = device.type in ("mps", "meta") and x.dtype == torch.float64
+            moved[id(x)] = x.to(device, torch.float32 if poor else x.dtype)
+        return moved[id(x)]
+
+    def field(name, value):
+        return value if name in keep_on_cpu else walk(value)
+
+    def walk(value):
+        if isinstance(value, torch.Tensor):
+            return tensor(value)
+        if isinstance(value, dict):
+            return {key: field(key, each) for key, each in value.items()}
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return type(value)(*(field(name, each) for name, each in zip(value._fields, value)))
+        if isinstance(value, (list, tuple)):
+            return type(value)(walk(each) for each in value)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            names = [each.name for each in dataclasses.fields(value)]
+            return dataclasses.replace(value, **{name: field(name, getattr(value, name)) for name in names})
+        return value
+
+    return walk(obj)
