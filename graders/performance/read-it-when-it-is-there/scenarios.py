@@ -33,6 +33,7 @@ def stream(candidate, device, _probe, *, weight, batches):
         "handed": [then for _, then in handed],
         "kept": [now for now, _ in handed],
         "ahead": ahead,
+        "sizes": model.sizes,
         "waited": model.waited,
         "pinned": uploads.pinned,
         "overwritten": uploads.overwritten,
@@ -91,7 +92,7 @@ class _Mark:
 
 
 class _Slow(nn.Module):
-    """One layer; notes at each call whether the CPU has waited for the end of the call before."""
+    """One layer; notes the rows of each call, and whether the CPU has waited for the end of the call before."""
 
     def __init__(self, weight, kind):
         super().__init__()
@@ -101,9 +102,10 @@ class _Slow(nn.Module):
 
     def forget(self):
         """From here on, as if it had not been called before."""
-        self.waited, self._mark = [], None
+        self.sizes, self.waited, self._mark = [], [], None
 
     def forward(self, x):
+        self.sizes.append(len(x))
         if self._mark is not None:
             self.waited.append(bool(self._mark.passed()))
         if self._kind == "real":

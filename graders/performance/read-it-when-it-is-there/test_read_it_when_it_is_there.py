@@ -7,15 +7,17 @@ from proctorch.judge.checks import close, require
 
 #: So many batches may have been taken from the loader beyond the one whose result is handed over.
 AHEAD = 2
+#: More batches than anybody has buffers.
+MANY = 20
 
 
-def task(seed, count=None):
+def task(seed, count=None, more=0):
     """A layer's weight and batches for it, the last of which is smaller."""
     dice = torch.Generator().manual_seed(seed)
     features, width, rows, batches = (
         int(torch.randint(low, high, (), generator=dice)) for low, high in ((4, 9), (3, 8), (5, 9), (5, 8))
     )
-    sizes = [rows] * (batches - 1) + [rows - 2]
+    sizes = [rows] * (batches + more - 1) + [rows - 2]
     return {
         "weight": torch.randn(width, features, generator=dice) / features**0.5,
         "batches": [torch.randn(size, features, generator=dice) for size in sizes[:count]],
@@ -36,9 +38,12 @@ def right_results(seen, key, given, when):
 
 
 def test_the_results_are_right(run, shared_seed):
-    """One result for each batch, in order, is on the CPU and complete when it is handed over."""
+    """For each batch, as it is, one result in order, which is on the CPU and complete when it is handed over."""
     given = task(shared_seed)
-    right_results(run("stream", **given), "handed", given, "as it is handed over")
+    seen = run("stream", **given)
+    right_results(seen, "handed", given, "as it is handed over")
+    sizes = [len(x) for x in given["batches"]]
+    require(seen.list("sizes") == sizes, "the model is not called with each batch as it is", detail=str(sizes))
 
 
 def test_one_batch_and_none(run, shared_seed):
@@ -50,7 +55,7 @@ def test_one_batch_and_none(run, shared_seed):
 
 def test_the_results_stay(run, shared_seed):
     """A result is still the same when all have been handed over."""
-    seen = run("stream", **task(shared_seed))
+    seen = run("stream", **task(shared_seed, more=MANY))
     require(seen.list("handed"), "nothing is handed over")
     for at in range(len(seen.list("handed"))):
         then, now = (seen.tensor(key, at, what="a result", finite=False) for key in ("handed", "kept"))
