@@ -12,9 +12,10 @@ from torch.nn.functional import mse_loss
 
 
 def round_trip(candidate, device, _probe, *, state, batches, rate, step):
-    """Saves after some training, changes the model, and loads the file into a fresh one."""
+    """Saves before and after some training, changes the model, and loads the file into a fresh one."""
     path = _folder() / "model.pt"
     model, optimizer = _trainer(state, device, rate)
+    candidate.save_ckpt(path, model, optimizer, 0)
     _train(model, optimizer, batches)
     saved = _copy(model.state_dict())
     candidate.save_ckpt(path, model, optimizer, step)
@@ -27,12 +28,13 @@ def round_trip(candidate, device, _probe, *, state, batches, rate, step):
 
 
 def saved_file(candidate, device, probe, *, state, batches, rate, step):
-    """What the default loader finds in a file that was saved."""
+    """What the default loader finds in a file that was saved, and how many files there are."""
     path = _folder() / "model.pt"
     model, optimizer = _trainer(state, device, rate)
     _train(model, optimizer, batches)
     candidate.save_ckpt(path, model, optimizer, step)
-    return probe.attempt(_default_load, path) | {"model": _copy(model.state_dict())}
+    files = len([*path.parent.iterdir()])
+    return probe.attempt(_default_load, path) | {"model": _copy(model.state_dict()), "files": files}
 
 
 def save_beside_a_live_model(candidate, device, _probe, *, state, batches, rate, step):
@@ -42,22 +44,26 @@ def save_beside_a_live_model(candidate, device, _probe, *, state, batches, rate,
     model[0].eval()
     tensors = [*model.parameters(), *model.buffers()]
     before = [(str(each.device), each.dtype, each.requires_grad) for each in tensors], _copy(model.state_dict())
+    gradients = [each.grad for each in model.parameters()]
+    held = [each.clone() for each in gradients]
     with _moves(model) as moved:
         candidate.save_ckpt(_folder() / "model.pt", model, optimizer, step)
     now = [*model.parameters(), *model.buffers()]
     return {
         "moved": len(moved) > 0,
         "same_tensors": len(now) == len(tensors) and all(a is b for a, b in zip(now, tensors, strict=True)),
+        "same_gradients": all(a.grad is b for a, b in zip(model.parameters(), gradients, strict=False)),
+        "gradients": [held, gradients],
         "before": before,
         "after": ([(str(each.device), each.dtype, each.requires_grad) for each in now], dict(model.state_dict())),
         "modes": [each.training for each in model],
     }
 
 
-def resume(candidate, device, _probe, *, state, batches, rate):
-    """Loads one file into two trainers with another rate; the first is far ahead when the second starts."""
+def resume(candidate, device, _probe, *, state, batches, rate, betas):
+    """Loads one file into two trainers with other options; the first is far ahead when the second starts."""
     path = _folder() / "model.pt"
-    model, optimizer = _trainer(state, device, rate)
+    model, optimizer = _trainer(state, device, rate, betas)
     _train(model, optimizer, batches[:-1])
     candidate.save_ckpt(path, model, optimizer, len(batches))
     told = []
@@ -95,7 +101,7 @@ def booby_trap(candidate, device, probe, *, state, batches, rate):
 
 
 def faulty_files(candidate, device, probe, *, state, batches, rate):
-    """Loads files that lack something, have something too many, are cut off, or are not there."""
+    """Loads files that lack something, have what does not fit, are empty or cut off, or are not there."""
     model, optimizer = _trainer(state, device, rate)
     _train(model, optimizer, batches)
     told = {}
@@ -104,6 +110,8 @@ def faulty_files(candidate, device, probe, *, state, batches, rate):
         spoil(content)
         if fault != "there is no file":
             torch.save(content, path)
+        if fault == "the file is empty":
+            path.write_bytes(b"")
         if fault == "the file is cut off":
             path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
         told[fault] = probe.attempt(candidate.load_ckpt, path, *_trainer(state, device, rate))
@@ -114,9 +122,12 @@ _FAULTS = {
     "a parameter is missing": lambda content: content["model"].pop("2.weight"),
     "a buffer is missing": lambda content: content["model"].pop("1.running_mean"),
     "a parameter is too many": lambda content: content["model"].update({"3.weight": torch.ones(1)}),
+    "a parameter has another shape": lambda content: content["model"].update({"2.bias": torch.ones(1)}),
+    "a parameter of the optimizer is missing": lambda content: content["optimizer"]["param_groups"][0]["params"].pop(),
     "the optimizer is missing": lambda content: content.pop("optimizer"),
     "the model is missing": lambda content: content.pop("model"),
     "the step is missing": lambda content: content.pop("step"),
+    "the file is empty": lambda _: None,
     "the file is cut off": lambda _: None,
     "there is no file": lambda _: None,
 }
@@ -131,15 +142,16 @@ def _folder():
     return Path(tempfile.mkdtemp())
 
 
-def _trainer(state, device, rate):
-    """A network with the given parameters and buffers, and an optimizer for it."""
+def _trainer(state, device, rate, betas=(0.9, 0.999)):
+    """A network with the given parameters and buffers and one that is not saved, and an optimizer for it."""
     hidden, features = state["0.weight"].shape
     model = nn.Sequential(
         nn.Linear(features, hidden, bias=False), nn.BatchNorm1d(hidden), nn.Linear(hidden, state["2.weight"].shape[0])
     )
     model.load_state_dict(state)
+    model.register_buffer("scratch", torch.zeros(hidden), persistent=False)
     model.to(device)
-    return model, torch.optim.Adam(model.parameters(), lr=rate)
+    return model, torch.optim.Adam(model.parameters(), lr=rate, betas=tuple(betas))
 
 
 def _train(model, optimizer, batches):

@@ -11,6 +11,8 @@ FLOATS = [*PARAMETERS, "1.running_mean", "1.running_var"]
 NAMES = [*FLOATS, "1.num_batches_tracked"]
 #: How far the next update may be off, relative to its own length.
 TOLERANCE = 1e-3
+#: Adam's options where they are not those that it has by itself.
+BETAS = (0.8, 0.99)
 
 
 def task(seed, batches=1):
@@ -52,9 +54,10 @@ def trained(given, batches):
         hidden = batch_norm(hidden, mean, var, leaves["1.weight"], leaves["1.bias"], training=True)
         loss = mse_loss(linear(hidden, leaves["2.weight"], leaves["2.bias"]), y.double())
         for name, grad in zip(PARAMETERS, torch.autograd.grad(loss, list(leaves.values())), strict=True):
-            first[name] = 0.9 * first[name] + 0.1 * grad
-            second[name] = 0.999 * second[name] + 0.001 * grad**2
-            scaled = first[name] / (1 - 0.9**count) / ((second[name] / (1 - 0.999**count)).sqrt() + 1e-8)
+            first[name] = BETAS[0] * first[name] + (1 - BETAS[0]) * grad
+            second[name] = BETAS[1] * second[name] + (1 - BETAS[1]) * grad**2
+            root = (second[name] / (1 - BETAS[1] ** count)).sqrt() + 1e-8
+            scaled = first[name] / (1 - BETAS[0] ** count) / root
             state[name] = state[name] - given["rate"] * scaled
     return state
 
@@ -96,9 +99,10 @@ def test_what_was_saved_is_loaded(run, seed):
 
 
 def test_the_default_loader_opens_the_file(run, seed):
-    """The file opens with the safe default loader and holds model, optimizer and step as plain data."""
+    """The one file opens with the safe default loader and holds model, optimizer and step as plain data."""
     given = task(seed)
     seen = run("saved_file", **given, step=step_number(seed))
+    require(seen.number("files") == 1, "save_ckpt does not leave one file")
     require(not raised(seen), "the default loader does not open the file", detail=str(seen.get("message")))
     for entry in ("model", "optimizer", "step"):
         require(entry in seen.dict("returned", what="the content of the file"), f"the file has no entry {entry!r}")
@@ -114,7 +118,7 @@ def test_training_goes_on_as_if_never_stopped(run, seed):
     """After loading, the next update is that of uninterrupted training, for each who loads the file."""
     given = task(seed, batches=4)
     before, after = trained(given, given["batches"][:-1]), trained(given, given["batches"])
-    seen = run("resume", **given)
+    seen = run("resume", **given, betas=list(BETAS))
     for twin in range(2):
         mine = state_at(seen, twin, what="the model that was trained on", given=given)
         update = torch.cat([(mine[name].double() - before[name]).flatten() for name in PARAMETERS])
@@ -146,6 +150,10 @@ def test_saving_leaves_the_live_model_alone(run, seed):
     seen = run("save_beside_a_live_model", **given, step=step_number(seed))
     require(not seen.flag("moved"), "saving moves or casts the live model")
     require(seen.flag("same_tensors"), "after saving, the model has other parameters or buffers than before")
+    require(seen.flag("same_gradients"), "after saving, the model has other gradients than before, or none")
+    for at in range(len(PARAMETERS)):
+        was, grad = (seen.tensor("gradients", when, at, what="a gradient", dtype="float32") for when in range(2))
+        require(torch.equal(was, grad), "saving changes the values of the gradients")
     require(
         seen.get("after", 0) == seen.get("before", 0), "saving changes the device, dtype or requires_grad of a tensor"
     )
@@ -166,6 +174,8 @@ def test_a_booby_trap_is_refused(run, seed):
         "a parameter is missing",
         "a buffer is missing",
         "a parameter is too many",
+        "a parameter has another shape",
+        "a parameter of the optimizer is missing",
         "the optimizer is missing",
         "the model is missing",
         "the step is missing",
@@ -178,7 +188,7 @@ def test_an_incomplete_file_is_an_error(run, shared_seed, fault):
     )
 
 
-@pytest.mark.parametrize("fault", ["the file is cut off", "there is no file"])
+@pytest.mark.parametrize("fault", ["the file is empty", "the file is cut off", "there is no file"])
 def test_an_unreadable_file_is_an_error(run, shared_seed, fault):
-    """A file that is damaged or absent is an error, not a fresh start."""
+    """A file that is absent, empty or cut off is an error, not a fresh start."""
     require(raised(run("faulty_files", **task(shared_seed)), fault), f"{fault}, and load_ckpt raises nothing")
