@@ -4,10 +4,10 @@ import torch
 from torch import nn
 
 
-def step(candidate, device, _probe, *, weights, x, y, chunk, rate):
-    """One step, from gradients that are not zero; its gradients are looked at when the optimizer has stepped."""
+def step(candidate, device, _probe, *, weights, x, y, chunk, rate, old=1.0):
+    """One step, from gradients that are `old`; its gradients are looked at when the optimizer has stepped."""
     model = _classifier(weights).to(device)
-    return _step(candidate, model, x, y, chunk, rate)
+    return _step(candidate, model, x, y, chunk, rate, old)
 
 
 def rows_in_chunks(candidate, device, _probe, *, weights, x, y, chunks, rate):
@@ -15,9 +15,9 @@ def rows_in_chunks(candidate, device, _probe, *, weights, x, y, chunks, rate):
     return [_step(candidate, _classifier(weights).to(device), x, y, chunk, rate)["chunks"] for chunk in chunks]
 
 
-def step_with_batch_norm(candidate, device, probe, *, weights, norm, x, y, chunk, rate, frozen):
-    """The same with batch normalization inside, in evaluation mode if `frozen`, else in training mode."""
-    model = _classifier(weights, norm).to(device)
+def step_with_norm(candidate, device, probe, *, weights, kind, norm, x, y, chunk, rate, frozen):
+    """The same with normalization of that kind inside, in evaluation mode if `frozen`, else in training mode."""
+    model = _classifier(weights, kind, norm).to(device)
     if frozen:
         model[1].eval()
     before = {name: each.clone() for name, each in model.state_dict().items()}
@@ -33,7 +33,7 @@ def step_with_batch_norm(candidate, device, probe, *, weights, norm, x, y, chunk
 
 def large(candidate, device, probe, *, rows, chunk, kept):
     """One step with a model that needs `kept` bytes for each row until its backward pass, under watch."""
-    model = nn.Sequential(_Linear(1, 2), _Greedy(kept), _Linear(2, 3)).to(device)
+    model = nn.Sequential(_Linear(1, 2), _Greedy(kept), _Linear(2, 1 << 16)).to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     batch = [torch.ones(rows, 1), torch.zeros(rows, dtype=torch.int64)]
     with probe.watch():
@@ -41,11 +41,11 @@ def large(candidate, device, probe, *, rows, chunk, kept):
     return {"raised": told.get("raised")}
 
 
-def _step(candidate, model, x, y, chunk, rate):
+def _step(candidate, model, x, y, chunk, rate, old=1.0):
     seen = {"chunks": [], "steps": []}
     optimizer = torch.optim.SGD(model.parameters(), lr=rate)
     for each in model.parameters():
-        each.grad = torch.ones_like(each)
+        each.grad = torch.full_like(each, old)
     model.register_forward_pre_hook(lambda _model, inputs: seen["chunks"].append(inputs[0].detach().clone()))
     optimizer.register_step_post_hook(lambda *_: seen["steps"].append(_gradients(model)))
     loss = candidate.train_step(model, [x, y], optimizer, chunk)
@@ -85,13 +85,20 @@ class _Saves(torch.autograd.Function):
         return grad, None
 
 
-def _classifier(weights, norm=None):
+def _normalization(kind, size):
+    """Batch normalization, or instance normalization of each row by itself."""
+    if kind == "InstanceNorm1d":
+        return nn.Sequential(nn.Unflatten(1, (1, size)), nn.InstanceNorm1d(1), nn.Flatten())
+    return getattr(nn, kind)(size)
+
+
+def _classifier(weights, kind=None, norm=None):
     wide, _, narrow, _ = weights
     inside = nn.Sequential(nn.Tanh())
-    if norm is not None:
-        layer = nn.BatchNorm1d(wide.shape[0]).to(wide.dtype)
+    if kind is not None:
+        layer = _normalization(kind, wide.shape[0]).to(wide.dtype)
         layer.load_state_dict(norm, strict=False)
-        inside.insert(0, layer)
+        inside.insert(0, nn.Sequential(nn.Sequential(layer)))
     model = nn.Sequential(_Linear(wide.shape[1], wide.shape[0]), inside, _Linear(narrow.shape[1], narrow.shape[0])).to(
         wide.dtype
     )

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from torch.nn.functional import batch_norm, cross_entropy, linear
+from torch.nn.functional import batch_norm, cross_entropy, layer_norm, linear
 
 from proctorch.judge.checks import require
 
@@ -48,7 +48,9 @@ def whole_batch(given):
     leaves = [each.double().requires_grad_() for each in given["weights"]]
     wide, bias, narrow, shift = leaves
     hidden = linear(given["x"].double(), wide, bias)
-    if "norm" in given:
+    if given.get("kind") == "InstanceNorm1d":
+        hidden = layer_norm(hidden, hidden.shape[1:])
+    elif "norm" in given:
         norm = {name: each.double() for name, each in given["norm"].items()}
         hidden = batch_norm(hidden, norm["running_mean"], norm["running_var"], norm["weight"], norm["bias"])
     loss = cross_entropy(linear(torch.tanh(hidden), narrow, shift), given["y"])
@@ -121,6 +123,9 @@ def test_one_step(run, shared_seed, device):
     _, grads = whole_batch(given)
     stale = float((gradient - row(grads) - 1).norm() / row(grads).norm())
     require(stale > 1e-3, "gradients from before the step are added to those of the batch")
+    seen = run("step", **given, old=math.nan)
+    finite = bool(step_gradient(seen, given).isfinite().all())
+    require(finite, "gradients that were nan before the step are not finite in it")
 
 
 @pytest.mark.parametrize(
@@ -156,7 +161,8 @@ def test_chunks_as_allowed(run, shared_seed, device):
 def test_memory_does_not_grow(run, device):
     """A step with six chunks holds no more memory at any one time than a step with three.
 
-    On the accelerator its rows together need one and a half times the memory that is there.
+    The logits of a chunk are 1 MiB, so that whoever keeps those of all chunks is seen. On the accelerator, the rows
+    together need one and a half times the memory that is there.
     """
     peaks = []
     for rows in (3 * CHUNK, 6 * CHUNK):
@@ -164,20 +170,26 @@ def test_memory_does_not_grow(run, device):
         ended_well(seen, rows)
         peaks.append(seen.trace().peak.get(device.torch, 0))
     require(min(peaks) >= KEPT, "the model was not called on the device where it is")
-    require(peaks[1] - peaks[0] < CHUNK * KEPT, "the memory in use grows with the number of chunks")
+    require(peaks[1] - peaks[0] < MIB, "the memory in use grows with the number of chunks")
 
 
-def with_norm(seed, device):
+def with_instance_norm(seed, device):
+    return task(seed, device) | {"kind": "InstanceNorm1d", "norm": {}}
+
+
+def with_batch_norm(seed, device, kind="BatchNorm1d"):
     given = task(seed, device)
     dice = torch.Generator().manual_seed(seed + 1)
     hidden, dtype = len(given["weights"][1]), given["x"].dtype
     names = ("weight", "bias", "running_mean", "running_var")
-    return given | {"norm": {name: (0.5 + torch.rand(hidden, generator=dice)).to(dtype) for name in names}}
+    norm = {name: (0.5 + torch.rand(hidden, generator=dice)).to(dtype) for name in names}
+    return given | {"kind": kind, "norm": norm}
 
 
-def test_batch_norm_is_refused(run, seed, device):
-    """Batch normalization in training mode, inside another layer, is a ValueError before anything is changed."""
-    seen = run("step_with_batch_norm", **with_norm(seed, device), frozen=False)
+@pytest.mark.parametrize("kind", ["BatchNorm1d", "SyncBatchNorm"])
+def test_batch_norm_is_refused(run, seed, device, kind):
+    """Batch normalization in training mode, deep inside other layers, is a ValueError before anything is changed."""
+    seen = run("step_with_norm", **with_batch_norm(seed, device, kind), frozen=False)
     names = seen.list("raised") if seen.get("raised") is not None else []
     require("ValueError" in names, "batch normalization in training mode is not refused with a ValueError")
     require(seen.flag("unchanged"), "batch normalization is refused, and weights or statistics are changed")
@@ -185,11 +197,17 @@ def test_batch_norm_is_refused(run, seed, device):
 
 
 def test_frozen_batch_norm_is_fine(run, seed, device):
-    """With batch normalization in evaluation mode, the gradient is that of the whole batch."""
-    given = with_norm(seed, device)
-    seen = run("step_with_batch_norm", **given, frozen=True)
-    require(
-        seen.get("raised") is None, "batch normalization in evaluation mode raises", detail=str(seen.get("message"))
-    )
-    what = "with batch normalization in evaluation mode, the gradient is not that of the whole batch"
-    same_gradient(seen, given, device, what, path=("returned",), skip=(2, 3))
+    """With batch normalization in evaluation mode, or instance normalization, the gradient is the whole batch's."""
+    given = with_batch_norm(seed, device)
+    seen = run("step_with_norm", **given, frozen=True)
+    taken(seen, given, device, "batch normalization in evaluation mode", skip=(2, 3))
+    given = with_instance_norm(seed, device)
+    seen = run("step_with_norm", **given, frozen=False)
+    taken(seen, given, device, "instance normalization in training mode")
+
+
+def taken(seen, given, device, kind, skip=()):
+    """The step is made, with the right gradient; `skip` are the normalization's own parameters."""
+    require(seen.get("raised") is None, f"{kind} raises", detail=str(seen.get("message")))
+    what = f"with {kind}, the gradient is not that of the whole batch"
+    same_gradient(seen, given, device, what, path=("returned",), skip=skip)

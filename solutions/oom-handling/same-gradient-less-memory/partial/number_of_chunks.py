@@ -1,5 +1,5 @@
 # Reads max_chunk as a number of chunks.
-# caught-by: test_chunks_as_allowed
+# caught-by: test_chunks_as_allowed, test_memory_does_not_grow
 import torch
 import torch.nn.functional as F
 
