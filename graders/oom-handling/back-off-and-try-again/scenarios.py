@@ -63,7 +63,7 @@ def on_the_device(candidate, device, _probe, *, items, start, size):
 
 def _watched(candidate, work, items, start, in_use):
     """What comes of the work, and of each call: its items, what was in use when it began, and whether it succeeded."""
-    calls = []
+    calls, given = [], [*items]
 
     def fn(chunk):
         if len(calls) == _MANY:
@@ -80,13 +80,13 @@ def _watched(candidate, work, items, start, in_use):
     told = {}
     with _no_garbage_collector():
         try:
-            told["returned"] = candidate.run_with_backoff(fn, [*items], start)
+            told["returned"] = candidate.run_with_backoff(fn, given, start)
         except _Enough:
             told["endless"] = True
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told
             told["raised"] = type(error).__name__
             told["raised_by_call"] = getattr(error, "proctorch_call", None)
-    return told | {"calls": calls}
+    return told | {"calls": calls, "items_afterwards": given}
 
 
 class _Enough(BaseException):
@@ -117,14 +117,20 @@ class _Block:
     pass
 
 
+class _DriverError(RuntimeError):
+    pass
+
+
 _ERRORS = {
     "torch": lambda: torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."),
     "torch, in other words": lambda: torch.OutOfMemoryError("no block of 2.00 GiB is free"),
     "mps": lambda: RuntimeError("MPS backend out of memory (MPS allocated: 8.00 GB, max allowed: 9.07 GB)."),
     "driver": lambda: RuntimeError("CUDA error: out of memory"),
+    "a class of its own": lambda: _DriverError("CUDA error: out of memory"),
     "capitals": lambda: RuntimeError("Out Of Memory: the request is too large"),
     "a wrong shape": lambda: RuntimeError("mat1 and mat2 shapes cannot be multiplied (4x8 and 16x4)"),
     "an illegal access": lambda: RuntimeError("CUDA error: an illegal memory access was encountered"),
+    "a RuntimeError without a text": RuntimeError,
     "a missing operation": lambda: NotImplementedError("not implemented for 'Half'"),
     "a wrong value": lambda: ValueError("item 3 was read out of memory order"),
     "a MemoryError": lambda: MemoryError("out of memory"),

@@ -6,8 +6,16 @@ import torch
 from proctorch.judge.checks import require
 
 MIB = 1 << 20
-MEMORY = ["torch", "torch, in other words", "mps", "driver", "capitals"]
-OTHER = ["a wrong shape", "an illegal access", "a missing operation", "a wrong value", "a MemoryError", "a missing key"]
+MEMORY = ["torch", "torch, in other words", "mps", "driver", "a class of its own", "capitals"]
+OTHER = [
+    "a wrong shape",
+    "an illegal access",
+    "a RuntimeError without a text",
+    "a missing operation",
+    "a wrong value",
+    "a MemoryError",
+    "a missing key",
+]
 
 
 def items(seed, count):
@@ -76,13 +84,14 @@ def _named(given):
 
 @pytest.mark.parametrize("heavy", [(), (0,), (9,), (22,)], ids=["none", "first", "middle", "last"])
 def test_nothing_is_lost_or_repeated(run, shared_seed, heavy):
-    """Each item is in one successful call, and its result is returned once, wherever memory runs out."""
+    """Each item is in one successful call, its result is returned once, and it stays in the caller's list."""
     given = task(shared_seed, heavy=heavy)
     seen = run("back_off", **given)
     ended(seen, given)
     done = [each for at, chunk in enumerate(made(seen)) if seen.flag("calls", at, "done") for each in chunk]
     require(all(done.count(each) <= 1 for each in given["items"]), "an item is done twice")
     require(done == given["items"], "the successful calls do not go over all items in order")
+    require(seen.list("items_afterwards") == given["items"], "the caller's list of items is changed")
 
 
 @pytest.mark.parametrize(
