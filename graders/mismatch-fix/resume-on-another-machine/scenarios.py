@@ -5,7 +5,7 @@ from torch import nn
 
 
 class _Model(nn.Module):
-    """Two layers and a buffer; the last bias is frozen, so no optimizer has a state for it."""
+    """Two layers, and a buffer that each forward halves; the last bias is frozen: no optimizer has a state for it."""
 
     def __init__(self, features, hidden):
         super().__init__()
@@ -15,11 +15,13 @@ class _Model(nn.Module):
         self.register_buffer("shift", torch.zeros(features))
 
     def forward(self, x):
-        return self.second(torch.tanh(self.first(x + self.shift)))
+        x = x + self.shift
+        self.shift.mul_(0.5)
+        return self.second(torch.tanh(self.first(x)))
 
 
 class _Averaging(torch.optim.Optimizer):
-    """Goes along the mean of the last two gradients and a slow average: both are deeper in the state."""
+    """Goes along the mean of the last two gradients and a slow average: both are deep in the state and change there."""
 
     def __init__(self, groups, lr):
         super().__init__(groups, {"lr": lr})
@@ -33,11 +35,13 @@ class _Averaging(torch.optim.Optimizer):
                     continue
                 state = self.state[parameter]
                 if not state:
-                    state.update(averages={"slow": torch.zeros_like(grad), "keeps": 0.9}, recent=[])
-                averages = state["averages"]
-                slow = averages["slow"].mul_(averages["keeps"]).add_(grad, alpha=0.1)
-                state["recent"] = [*state["recent"][-1:], grad.clone()]
-                parameter.sub_(group["lr"] * (slow + sum(state["recent"]) / len(state["recent"])))
+                    state.update(averages={"slow": torch.zeros_like(grad), "keeps": [0.9, 0.1]})
+                    state.update(recent=[torch.zeros_like(grad), torch.zeros_like(grad)])
+                averages, (last, older) = state["averages"], state["recent"]
+                keeps, adds = averages["keeps"]
+                slow = averages["slow"].mul_(keeps).add_(grad, alpha=adds)
+                state["recent"] = [older.copy_(grad), last]
+                parameter.sub_(group["lr"] * (slow + (grad + last) / 2))
 
 
 def go_on(candidate, device, probe, *, kind, sizes, rate, checkpoint, batches, origin, target):

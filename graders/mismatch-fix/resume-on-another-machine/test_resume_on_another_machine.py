@@ -17,7 +17,7 @@ TRAINED = NAMES[:-1]
 def task(seed, kind, *, falling=False):
     """A checkpoint of a training with one kind of optimizer, and the batches that come next. All is drawn.
 
-    With `falling`, the checkpoint has other learning rates than an optimizer starts with, one for each group.
+    With `falling`, the checkpoint has other settings than an optimizer starts with, different ones for each group.
     """
     dice = torch.Generator().manual_seed(seed)
 
@@ -50,12 +50,16 @@ def task(seed, kind, *, falling=False):
                 return {"momentum_buffer": normal(*value.shape)}
             case _:
                 recent = [normal(*value.shape), normal(*value.shape)]
-                return {"averages": {"slow": normal(*value.shape), "keeps": draw(5, 9) / 10}, "recent": recent}
+                return {
+                    "averages": {"slow": normal(*value.shape), "keeps": [draw(5, 9) / 10, draw(1, 5) / 10]},
+                    "recent": recent,
+                }
 
     groups = make(kind, {name: torch.nn.Parameter(value) for name, value in model.items()}, rate).state_dict()
     if falling:
         for group in groups["param_groups"]:
             group["lr"] = rate * draw(2, 8) / 10
+            group["momentum"] = draw(1, 6) / 10
     state = {NAMES.index(name): state_of(model[name]) for name in TRAINED}
     saved = {"model": model, "optimizer": {"state": state, "param_groups": groups["param_groups"]}}
     return {"kind": kind, "sizes": [features, hidden], "rate": rate, "checkpoint": saved, "batches": batches}
@@ -76,7 +80,7 @@ def make(kind, leaves, rate):
 
 
 class Averaging(torch.optim.Optimizer):
-    """What the scenario's own optimizer computes, without containers."""
+    """What the scenario's own optimizer computes, and nothing in place."""
 
     @torch.no_grad()
     def step(self):
@@ -85,11 +89,12 @@ class Averaging(torch.optim.Optimizer):
                 if leaf.grad is None:
                     continue
                 state = self.state[leaf]
-                keeps = state["averages"]["keeps"]
-                slow = keeps * state["averages"]["slow"] + 0.1 * leaf.grad
-                last = state["recent"][-1]
+                keeps, adds = state["averages"]["keeps"]
+                slow = keeps * state["averages"]["slow"] + adds * leaf.grad
+                last = state["recent"][0]
                 leaf.sub_(group["lr"] * (slow + (last + leaf.grad) / 2))
-                state["averages"], state["recent"] = {"slow": slow, "keeps": keeps}, [last, leaf.grad.clone()]
+                state["averages"] = {"slow": slow, "keeps": [keeps, adds]}
+                state["recent"] = [leaf.grad.clone(), last]
 
 
 def reference(given):
@@ -101,7 +106,8 @@ def reference(given):
     optimizer.load_state_dict(copy.deepcopy(saved["optimizer"]))
     for x, y in given["batches"]:
         optimizer.zero_grad()
-        hidden = torch.tanh((x.double() + wide["shift"]) @ leaves["first.weight"].T + leaves["first.bias"])
+        shift, wide["shift"] = wide["shift"], wide["shift"] / 2
+        hidden = torch.tanh((x.double() + shift) @ leaves["first.weight"].T + leaves["first.bias"])
         out = hidden @ leaves["second.weight"].T + leaves["second.bias"]
         (out - y.double()).square().mean().backward()
         optimizer.step()
@@ -140,7 +146,7 @@ def test_the_next_updates(run, shared_seed, device, kind):
 
 
 def test_learning_rates(run, shared_seed, device):
-    """The learning rates are those of the checkpoint, group by group, and not those of a new optimizer."""
+    """Learning rate and momentum are those of the checkpoint, group by group, and not those of a new optimizer."""
     given = task(shared_seed, "momentum", falling=True)
     seen = run("go_on", **given, origin="cpu", target="here")
     right(seen, [], given, device.torch)
