@@ -4,9 +4,17 @@ import torch
 from torch import nn
 
 
-def train(candidate, device, _probe, *, layers, x, direction, kept, budget, leaf, asked=False, dropout=0.0):
-    """Output and gradients of a small stack. `leaf`: x requires one; `asked`: by `torch.autograd.grad`."""
+def train(
+    candidate, device, _probe, *, layers, x, direction, kept, budget, leaf, asked=False, dropout=0.0, shared=False
+):
+    """Output and gradients of a small stack. `leaf`: x requires one; `asked`: by `torch.autograd.grad`.
+
+    `shared`: all blocks have the first one's parameters.
+    """
     blocks = nn.ModuleList(_Residual(*each, dropout) for each in layers).to(device)
+    if shared:
+        for each in blocks:
+            each.weight, each.bias = blocks[0].weight, blocks[0].bias
     x = x.to(device).requires_grad_(leaf)
     output = candidate.run_blocks(blocks, x, kept, budget)
     loss = (output * direction.to(device)).sum()
@@ -49,16 +57,25 @@ def _backward(loss):
 
 
 def _random_state(device):
-    module = torch if device.type == "cpu" else torch.get_device_module(device)
-    return module.get_rng_state()
+    """Of the CPU's generator, and of the device's own where it has one."""
+    states = [torch.get_rng_state()]
+    if device.type != "cpu":
+        states.append(torch.get_device_module(device).get_rng_state().cpu())
+    return torch.cat(states)
 
 
 def _deep(count, extra, size, device):
-    return nn.ModuleList(_Greedy(extra) for _ in range(count)).to(device), torch.ones(size, device=device)
+    """Blocks, and a tensor of so many bytes; Apple's accelerator has no float64."""
+    dtype = torch.float32 if device.type == "mps" else torch.float64
+    blocks = nn.ModuleList(_Greedy(extra) for _ in range(count)).to(device, dtype)
+    return blocks, torch.ones(size // dtype.itemsize, device=device, dtype=dtype)
 
 
 class _Residual(nn.Module):
-    """What it gets, and something of that; the mask of its first call is kept, to be told."""
+    """What it gets, and something of that; the mask of its first call is kept, to be told.
+
+    Which elements are dropped is drawn on the device, how much the others count on the CPU.
+    """
 
     def __init__(self, weight, bias, dropout):
         super().__init__()
@@ -69,7 +86,7 @@ class _Residual(nn.Module):
     def forward(self, x):
         branch = torch.tanh(nn.functional.linear(x, self.weight, self.bias))
         if self.dropout:
-            mask = (torch.rand(x.shape, device=x.device) >= self.dropout).to(x.dtype)
+            mask = (torch.rand(x.shape, device=x.device) >= self.dropout).to(x.dtype) * (0.5 + float(torch.rand(())))
             self.mask = mask if self.mask is None else self.mask
             branch = branch * mask
         return x + branch

@@ -6,8 +6,8 @@ from torch.nn.functional import linear
 
 from proctorch.judge.checks import close, require
 
-#: Bytes of a tensor between two deep blocks, and its elements.
-BETWEEN, SIZE = 4096, 1024
+#: Bytes of a tensor between two deep blocks.
+BETWEEN = 4096
 #: Deep stacks: how many blocks, and how many times the tensor between them each keeps.
 STACKS = [(36, 2), (60, 20), (12, 40), (2, 40)]
 
@@ -23,11 +23,11 @@ def least(count, between, kept):
     return min(between * count // length + kept * length for length in lengths)
 
 
-def task(seed, device, *, fits):
+def task(seed, device, *, fits, count=None):
     """A stack of 9 or 12 small blocks and what goes through it, with a budget for all of it or for a part."""
     dice = torch.Generator().manual_seed(seed)
     rows, features = (int(torch.randint(low, high, (), generator=dice)) for low, high in ((3, 7), (4, 9)))
-    count = 9 + 3 * (seed % 2)
+    count = count or 9 + 3 * (seed % 2)
 
     def random(*shape):
         return torch.randn(*shape, generator=dice, dtype=torch.float64).to(dtype_on(device))
@@ -44,10 +44,12 @@ def task(seed, device, *, fits):
 
 def loop(given, masks=None):
     """The output of the loop, and the gradients of all parameters and of x, in float64."""
-    leaves = [each.double().requires_grad_() for layer in given["layers"] for each in layer]
+    layers = given["layers"][:1] if "shared" in given else given["layers"]
+    leaves = [each.double().requires_grad_() for layer in layers for each in layer]
     start = given["x"].double().requires_grad_()
     x = start
-    for at, (weight, bias) in enumerate(zip(leaves[::2], leaves[1::2], strict=True)):
+    for at in range(len(given["layers"])):
+        weight, bias = leaves[:2] if "shared" in given else leaves[2 * at : 2 * at + 2]
         branch = torch.tanh(linear(x, weight, bias))
         x = x + (branch if masks is None else branch * masks[at])
     return x.detach(), torch.autograd.grad((x * given["direction"].double()).sum(), [*leaves, start])
@@ -66,10 +68,12 @@ def right(seen, given, device, masks=None):
         close(seen.tensor("gradients", at, what=name), expected, name, **tolerance)
 
 
-@pytest.mark.parametrize("fits", [True, False], ids=["all fits", "not all fits"])
-def test_output_and_gradients(run, shared_seed, device, fits):
+@pytest.mark.parametrize("what", ["all fits", "not all fits", "shared parameters"])
+def test_output_and_gradients(run, shared_seed, device, what):
     """Output, gradients of parameters and the gradient of x are those of the loop."""
-    given = task(shared_seed, device, fits=fits)
+    given = task(shared_seed, device, fits=what == "all fits")
+    if what == "shared parameters":  # of 12 such blocks, only segments of two fit
+        given = task(shared_seed, device, fits=False, count=12) | {"shared": True}
     right(run("train", **given, leaf=True), given, device)
 
 
@@ -102,7 +106,7 @@ def test_the_same_random_numbers(run, shared_seed, device):
 
 
 def deep(run, scenario, count, times, budget):
-    return run(scenario, count=count, size=SIZE, extra=(times - 1) * BETWEEN, budget=budget)
+    return run(scenario, count=count, size=BETWEEN, extra=(times - 1) * BETWEEN, budget=budget)
 
 
 def calls_of(seen, count):
