@@ -98,13 +98,17 @@ def test_the_scale_does_not_change_the_update(run, seed):
     same(low, high, "the update depends on the scaler's initial scale")
 
 
-def test_the_update_is_the_clipped_gradient(run, seed):
-    """The update is the true gradient, shortened to the limit."""
+@pytest.mark.parametrize("last", [False, True], ids=["all parameters", "the last layer alone"])
+def test_the_update_is_the_clipped_gradient(run, seed, last):
+    """The update is the true gradient, shortened to the limit. What no optimizer has stays, and does not count."""
     weights, pairs = task(seed)
-    limit = limit_for(weights, pairs[0])
-    got = update(run("train", weights=weights, batches=pairs, limit=limit, scale=LARGE), 0, weights)
+    grads = gradient(weights, pairs[0])
+    if last:
+        grads = (*map(torch.zeros_like, grads[:2]), *grads[2:])
+    limit = float(0.3 * row(grads).norm())
+    got = update(run("train", weights=weights, batches=pairs, limit=limit, scale=LARGE, last=last), 0, weights)
     require(got.norm() <= limit * (1 + HALF), "the update is longer than the limit allows")
-    same(got, clipped(gradient(weights, pairs[0]), limit), "the update is not the gradient, shortened to the limit")
+    same(got, clipped(grads, limit), "the update is not the gradient, shortened to the limit")
 
 
 @pytest.mark.parametrize("scale", [SMALL, LARGE])

@@ -1,5 +1,5 @@
 # Loses zero_grad while the lines are moved about: each step carries all gradients before it.
-# caught-by: test_steps_in_a_row
+# caught-by: test_the_update_is_the_clipped_gradient
 import torch
 from torch.nn.utils import clip_grad_norm_
 
