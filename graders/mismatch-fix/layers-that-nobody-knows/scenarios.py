@@ -23,12 +23,13 @@ def compute(candidate, device, _probe, *, sizes, tasks, state, x):
 def elsewhere(candidate, _device, probe, *, sizes, tasks, state, x):
     """On the meta device: one that was built there, and deep copies that were moved, alone and as a part of another.
 
-    The original computes before and after.
+    The original computes before and after, and a deep copy that stays computes when the original has other numbers.
     """
     model = candidate.Classifier(*sizes, tasks, _CPU)
     _fill(model, state)
     whole, given = nn.Sequential(model), x.to(_META)
     before = [_plain(model(x, task)) for task in tasks]
+    twin = copy.deepcopy(model)
     moved = {
         "built there": candidate.Classifier(*sizes, tasks, _META),
         "moved": copy.deepcopy(model).to(_META),
@@ -38,7 +39,9 @@ def elsewhere(candidate, _device, probe, *, sizes, tasks, state, x):
         there = {name: [_described(each(given, task), probe) for task in tasks] for name, each in moved.items()}
     parts = {name: [str(part.device) for part in each.parameters()] for name, each in moved.items()}
     after = [_plain(model(x, task)) for task in tasks]
-    return {"there": there, "parts": parts, "before": before, "after": after}
+    _fill(model, {name: torch.zeros_like(value) for name, value in state.items()})
+    apart = [_plain(twin(x, task)) for task in tasks]
+    return {"there": there, "parts": parts, "before": before, "after": after, "apart": apart}
 
 
 def step(candidate, device, _probe, *, sizes, tasks, state, x, rate):

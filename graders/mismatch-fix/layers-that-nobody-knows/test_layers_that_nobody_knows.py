@@ -119,7 +119,7 @@ def test_the_outputs_are_right(run, shared_seed, device):
 
 
 def test_all_of_it_goes_along(run, shared_seed):
-    """Built on the meta device, or moved there alone or as a part, all parameters and outputs are there."""
+    """Built on the meta device, or moved there alone or as a part, all of it is there. A copy stands on its own."""
     given = task(shared_seed)
     seen = run("elsewhere", **given)
     for name in ("built there", "moved", "moved as a part of another module"):
@@ -136,6 +136,7 @@ def test_all_of_it_goes_along(run, shared_seed):
                 require(got == "meta", f"{where}, an output is not there")
     before = own(seen, ["before"], given, "the output on the CPU")
     right(seen, ["after"], before, "the output of the original, after copies of it were moved")
+    right(seen, ["apart"], before, "the output of a deep copy, after the original was changed")
 
 
 def test_all_of_it_learns(run, shared_seed):
