@@ -15,6 +15,40 @@ EACH = [*itertools.product(ANY, ANY)]
 #: What is changed in place takes what is not larger than itself.
 SMALLER = [(first, second) for first, second in EACH if second <= first]
 MATRICES = [(2, 2)]
+#: What is asked: the calls, and the dimensions of their operands.
+POINT_BY_POINT = dict.fromkeys(("a + b", "a > b", "torch.maximum(a, b)"), EACH)
+THREE_OPERANDS = {
+    "torch.where(a, b, c)": [(2, first, second) for first, second in itertools.product((0, 2), (0, 2))],
+    "a.masked_fill(b, c)": [(2, 2, 0)],
+}
+WRITTEN_INTO = {
+    **dict.fromkeys(("a.add_(b)", "a.copy_(b)"), SMALLER),
+    "a.fill_(b)": [(0, 0), (2, 0)],
+    "a[0] = b": [(2, 0), (2, 1)],
+}
+PUT_TOGETHER = {
+    **dict.fromkeys(("a @ b", "functional.linear(a, b)"), MATRICES),
+    "torch.stack([a, b])": [(0, 0), (2, 2)],
+    "torch.cat([a, b])": [(1, 1), (2, 2)],
+}
+BY_INDEX = {
+    **dict.fromkeys(("a[b]", "a[b] = 0.0"), ((2, 1), (2, 2))),
+    "a.index_select(0, b)": [(2, 1)],
+    "a.gather(0, b)": MATRICES,
+    "functional.embedding(a, b)": [(1, 2)],
+}
+LAYERS_AND_LOSSES = {
+    "functional.cross_entropy(a, b)": [(2, 1)],
+    "functional.cross_entropy(a, b, weight=c)": [(2, 1, 1)],
+    "torch.nn.GRU(3, 3)(a, b)": MATRICES,
+    "pack_padded_sequence(a, b)": [(3, 1)],
+}
+ACROSS_ON_PURPOSE = {
+    "torch.tensor([a, b])": [(0, 0)],
+    "a * float(b)": [(0, 0), (2, 0)],
+    "a.to(b)": [(0, 2), (2, 0), (2, 2)],
+}
+ALL = (POINT_BY_POINT, THREE_OPERANDS, WRITTEN_INTO, PUT_TOGETHER, BY_INDEX, LAYERS_AND_LOSSES, ACROSS_ON_PURPOSE)
 
 
 def situations(device, seed, asked):
@@ -59,54 +93,44 @@ def _words(call, operands):
     return f"{call}, {', '.join(names)}"
 
 
-def test_point_by_point(run, seed, device):
+def test_point_by_point(run, shared_seed, device):
     """Sums, comparisons and maxima: a CPU number may join, and nothing else."""
-    predicted(run, seed, device, dict.fromkeys(("a + b", "a > b", "torch.maximum(a, b)"), EACH))
+    predicted(run, shared_seed, device, POINT_BY_POINT)
 
 
-def test_three_operands(run, seed, device):
+def test_three_operands(run, shared_seed, device):
     """`where` and `masked_fill`: the mask has a device as well, and two CPU numbers may join."""
-    chosen = [(2, first, second) for first, second in itertools.product((0, 2), (0, 2))]
-    predicted(run, seed, device, {"torch.where(a, b, c)": chosen, "a.masked_fill(b, c)": [(2, 2, 0)]})
+    predicted(run, shared_seed, device, THREE_OPERANDS)
 
 
-def test_written_into(run, seed, device):
+def test_written_into(run, shared_seed, device):
     """What is written into stays where it is: a copy crosses, a number may cross, a sum may not."""
-    in_place = dict.fromkeys(("a.add_(b)", "a.copy_(b)"), SMALLER)
-    predicted(run, seed, device, {**in_place, "a.fill_(b)": [(0, 0), (2, 0)], "a[0] = b": [(2, 0), (2, 1)]})
+    predicted(run, shared_seed, device, WRITTEN_INTO)
 
 
-def test_put_together(run, seed, device):
+def test_put_together(run, shared_seed, device):
     """Products, `cat` and `stack` admit no difference, of numbers neither."""
-    stacked = {"torch.stack([a, b])": [(0, 0), (2, 2)], "torch.cat([a, b])": [(1, 1), (2, 2)]}
-    predicted(run, seed, device, {**dict.fromkeys(("a @ b", "functional.linear(a, b)"), MATRICES), **stacked})
+    predicted(run, shared_seed, device, PUT_TOGETHER)
 
 
-def test_by_index(run, seed, device):
+def test_by_index(run, shared_seed, device):
     """Square brackets take an index from the CPU, and other lookups do not."""
-    brackets = dict.fromkeys(("a[b]", "a[b] = 0.0"), ((2, 1), (2, 2)))
-    others = {"a.index_select(0, b)": [(2, 1)], "a.gather(0, b)": MATRICES, "functional.embedding(a, b)": [(1, 2)]}
-    predicted(run, seed, device, {**brackets, **others})
+    predicted(run, shared_seed, device, BY_INDEX)
 
 
-def test_layers_and_losses(run, seed, device):
+def test_layers_and_losses(run, shared_seed, device):
     """Labels, weights of classes and states are where the input is; lengths are on the CPU."""
-    losses = {"functional.cross_entropy(a, b)": [(2, 1)], "functional.cross_entropy(a, b, weight=c)": [(2, 1, 1)]}
-    sequences = {"torch.nn.GRU(3, 3)(a, b)": MATRICES, "pack_padded_sequence(a, b)": [(3, 1)]}
-    predicted(run, seed, device, losses | sequences)
+    predicted(run, shared_seed, device, LAYERS_AND_LOSSES)
 
 
-def test_across_on_purpose(run, seed, device):
+def test_across_on_purpose(run, shared_seed, device):
     """What is read by the host, or asked to move, never raises."""
-    crossing = {"torch.tensor([a, b])": [(0, 0)], "a * float(b)": [(0, 0), (2, 0)], "a.to(b)": [(0, 2), (2, 0), (2, 2)]}
-    predicted(run, seed, device, crossing)
+    predicted(run, shared_seed, device, ACROSS_ON_PURPOSE)
 
 
-def test_nothing_is_tried(run, seed, device):
-    """No tensor is made for a prediction, nor when the file is run."""
-    asked = situations(device, seed, {"a + b": EACH, "a @ b": MATRICES})
-    for when, seen in {
-        "to predict": run("ask_and_play", situations=asked),
-        "as the file is run": run("load_again"),
-    }.items():
-        require(not seen.trace().ops, f"a tensor is made {when}")
+def test_nothing_is_tried(run, shared_seed, device):
+    """No tensor is made for any prediction, nor when the file is run."""
+    for asked in ALL:  # in the very runs that the other checks look at: an answer may remember what it has tried
+        seen = run("ask_and_play", situations=situations(device, shared_seed, asked))
+        require(not seen.trace().ops, "a tensor is made to predict")
+    require(not run("load_again").trace().ops, "a tensor is made as the file is run")
