@@ -13,7 +13,10 @@ COPIES = 2
 
 
 def task(seed):
-    """A table's and a body's weights, ids for some steps with repetitions among them, and how the steps are made."""
+    """A table's and a body's weights, ids for some steps, and how the steps are made.
+
+    Ids are repeated: in each batch, and from the first batch, which is trained, in the last one, which is only evaluated.
+    """
     dice = torch.Generator().manual_seed(seed)
     rows, width, hidden, classes, batch, slots = (
         int(torch.randint(low, high, (), generator=dice))
@@ -21,6 +24,7 @@ def task(seed):
     )
     ids = torch.randint(0, rows, (4, batch, slots), generator=dice)
     ids[:, 0, 0] = ids[:, 1, 1]
+    ids[3, 2] = ids[0, 2]
     return {
         "weights": [
             torch.randn(rows, width, generator=dice),
