@@ -1,5 +1,6 @@
 """Models in which two devices meet, or do not. A name that is told is followed to the tensor that it leads to."""
 
+import contextlib
 import types
 
 import torch
@@ -9,6 +10,10 @@ from torch.nn import functional
 
 class Broken(Exception):
     """What a model raises for a reason of its own."""
+
+
+class Stopped(KeyboardInterrupt):
+    """Somebody does not want to wait."""
 
 
 class _Block(nn.Module):
@@ -26,7 +31,7 @@ class _Block(nn.Module):
 
 
 class _Net(nn.Module):
-    """Blocks and a head. Each run of it, or of a copy, is noted with the modes that it sees."""
+    """Blocks and a head. Each run of it, or of a copy, is noted with the modes that it sees, its parts' among them."""
 
     runs = []  # noqa: RUF012 - of all of them together
 
@@ -38,7 +43,7 @@ class _Net(nn.Module):
         self.family = [self]
 
     def forward(self, x, pair=(), *, context=None, labels=None):
-        self.runs.append([self.training, torch.is_grad_enabled()])
+        self.runs.append([[part.training for part in self.modules()], torch.is_grad_enabled()])
         for block in self.blocks:
             x = x.to(block.norm.weight.device) if context == "hand over" else x
             x = block(x, {"pair": pair, "context": context})
@@ -54,6 +59,10 @@ class _Adds(nn.Module):
         self.kept = torch.ones(width)
 
     def forward(self, x):
+        return x + self.kept
+
+    def added(self, x):
+        """The same, by a method that is not `forward`."""
         return x + self.kept
 
 
@@ -75,13 +84,15 @@ def attempt(candidate, device, probe, *, case, place, sizes, at, why):
 
 
 def runs(candidate, device, probe, *, case, sizes, at, training, grad):
-    """In which modes the model saw itself run, each time."""
+    """In which modes the model was given, and in which it saw itself run, each time. One block is in another mode."""
     net, args, kwargs = _made(case, device, sizes, at, "")
-    net.train(training)
+    net.dropout = nn.Dropout()
+    net.train(training).blocks[0].train(not training)
+    given = [[part.training for part in net.modules()], grad]
     _Net.runs.clear()
     with torch.set_grad_enabled(grad):
         probe.attempt(candidate.explain_mismatch, net, args, kwargs)
-    return [*_Net.runs]
+    return {"given": given, "runs": [*_Net.runs]}
 
 
 def untouched(candidate, device, probe, *, case, sizes, at):
@@ -91,24 +102,33 @@ def untouched(candidate, device, probe, *, case, sizes, at):
     first = net.blocks[0]
     first.norm = nn.Sequential(nn.Dropout(0.5), nn.BatchNorm1d(width), _Counts(), nn.LayerNorm(width)).to(device)
     first.mix.eval()
+    first.mix.register_forward_pre_hook(_look)
+    first.register_forward_hook(_look)
     for parameter in net.parameters():
         parameter.grad = torch.ones_like(parameter)
     held = [*net.parameters(), *net.buffers()]
     before = _state(net, device, held)
-    probe.attempt(candidate.explain_mismatch, net, args, kwargs)
+    with contextlib.suppress(Stopped):
+        probe.attempt(candidate.explain_mismatch, net, args, kwargs)
     after = _state(net, device, held)
     return {name: _same(before[name], after[name]) for name in before}
 
 
+def _look(*_):
+    """A hook that changes nothing, as somebody may have registered it."""
+
+
 class _Counts(nn.Module):
-    """Counts its calls in a buffer that it replaces."""
+    """Counts its calls in a buffer that it replaces, and in one that it changes, which `state_dict` does not have."""
 
     def __init__(self):
         super().__init__()
         self.register_buffer("count", torch.zeros(()))
+        self.register_buffer("all", torch.zeros(1), persistent=False)
 
     def forward(self, x):
         self.count = self.count + 1
+        self.all += 1
         return x
 
 
@@ -145,12 +165,15 @@ def _in_a_keyword(net, block, given):
     block.more = lambda _, x, more: x * more["context"]["scale"] + more["context"]["steps"][1]["shift"]
     net.to(given.place)
     steps = [given.ones(given.width), {"name": "shift", "shift": given.ones(given.width, on="cpu")}]
-    return (given.x,), {"context": {"scale": given.ones(given.width), "steps": steps}}
+    context = {"scale": given.ones(given.width), "steps": steps}
+    context["whole"] = context
+    return (given.x,), {"context": context}
 
 
 def _parameter(net, block, given):
     net.to(given.place)
     block.norm.weight = nn.Parameter(torch.ones(given.width))
+    block.twin = block.norm
     return (given.x,), {}
 
 
@@ -162,8 +185,8 @@ def _split(net, _block, given):
 
 def _alias(net, block, given):
     block.register_buffer("shift", torch.ones(given.width))
-    block.views = [block.shift]
-    block.more = lambda own, x, _: x + own.views[0]
+    block._views = [block.shift]  # noqa: SLF001 - a name like others
+    block.more = lambda own, x, _: x + own._views[0]  # noqa: SLF001
     net.to(given.place)
     return (given.x,), {}
 
@@ -175,13 +198,20 @@ def _layers(net, block, given):
     return (given.x,), {}
 
 
+def _method(net, block, given):
+    block.part = _Adds(given.width)
+    block.more = lambda own, x, _: own.part.added(x)
+    net.to(given.place)
+    return (given.x,), {}
+
+
 def _loss(net, _block, given):
     net.to(given.place)
     return (given.x,), {"labels": torch.zeros(given.rows, dtype=torch.int64, device=given.place)}
 
 
 def _slice(net, block, given):
-    block.more = lambda own, x, _: x + own.table[1 : 1 + len(x)]
+    block.more = lambda own, x, _: x + own.table.detach()[1 : 1 + len(x)]
     net.to(given.place)
     block.table = nn.Parameter(torch.ones(given.rows + 2, given.width))
     return (given.x,), {}
@@ -198,6 +228,19 @@ def _positions(net, block, given):
     block.more = lambda _, x, __: x + torch.arange(x.shape[-1], dtype=x.dtype)
     net.to(given.place)
     return (given.x,), {}
+
+
+def _kept(net, block, given):
+    block.fresh = None
+    block.more = _keeps
+    net.to(given.place)
+    return (given.x,), {}
+
+
+def _keeps(own, x, _):
+    """Keeps what it makes, as a cache does."""
+    own.fresh = torch.arange(x.shape[-1], dtype=x.dtype)
+    return x + own.fresh
 
 
 def _state_of_rnn(net, block, given):
@@ -305,6 +348,26 @@ def _handles_and_raises(own, x):
     raise RuntimeError(own.why)
 
 
+def _own_from_a_device_error(net, block, given):
+    block.part, block.why = _Adds(given.width), given.why
+    block.more = lambda own, x, _: _says_why(own, x)
+    net.to(given.place)
+    return (given.x,), {}
+
+
+def _says_why(own, x):
+    try:
+        return own.part(x)
+    except RuntimeError as error:
+        raise Broken(own.why) from error
+
+
+def _stopped(net, block, given):
+    block.more = lambda *_: _raises(Stopped())
+    net.to(given.place)
+    return (given.x,), {}
+
+
 def _stray_on_meta(net, block, given):
     block.part = _Adds(given.width)
     block.part.kept = torch.ones(given.width, device="meta")
@@ -329,6 +392,13 @@ def _index(net, block, given):
     return (given.x,), {}
 
 
+def _three(net, block, given):
+    block.scale, block.shift = torch.ones(given.width), torch.ones(given.width, device="meta")
+    block.more = lambda own, x, _: torch.addcmul(x, own.scale, own.shift)
+    net.to(given.place)
+    return (given.x,), {}
+
+
 def _convolution(net, block, given):
     block.conv = nn.Conv1d(1, 1, 3, padding=1)
     block.more = lambda own, x, _: own.conv(x[:, None])[:, 0]
@@ -345,10 +415,12 @@ _CASES = {
     "split": _split,
     "alias": _alias,
     "layers": _layers,
+    "method": _method,
     "loss": _loss,
     "slice": _slice,
     "transpose": _transpose,
     "positions": _positions,
+    "kept": _kept,
     "state": _state_of_rnn,
     "healthy": _healthy,
     "handed over": _handed_over,
@@ -362,9 +434,12 @@ _CASES = {
     "own": _own,
     "own words": _own_words,
     "own after a handled one": _own_after_a_handled_one,
+    "own from a device error": _own_from_a_device_error,
+    "stopped": _stopped,
     "stray on meta": _stray_on_meta,
     "lookup": _lookup,
     "index": _index,
+    "three": _three,
     "convolution": _convolution,
 }
 
@@ -431,7 +506,7 @@ def _state(net, device, held):
     if device.type == "cuda":
         random.append(torch.cuda.get_rng_state(device))
     return {
-        "hooks": [len(each[name]) for each in kept for name in sorted(each) if name.endswith("_hooks")],
+        "hooks": [[*each[name]] for each in kept for name in sorted(each) if name.endswith("_hooks")],
         "the modules' attributes": [sorted(each) for each in kept[:-1]],
         "training or evaluation": [each.training for each in parts],
         "which tensors are in the model": [any(each is other for other in held) for each in tensors],

@@ -1,5 +1,6 @@
 """What is demanded of `explain_mismatch`."""
 
+import itertools
 import random
 
 import pytest
@@ -76,6 +77,7 @@ def test_the_module(run, shared_seed, device):
         "parameter": f"{block}.norm",
         "in a tuple": block,
         "layers": block,
+        "method": block,
         "loss": "",
     }
     for case, path in paths.items():
@@ -111,7 +113,7 @@ def test_what_the_model_holds_is_named(run, shared_seed, device):
     cases = {
         "parameter": {f"{block}.norm.weight": "cpu", f"{block}.norm.bias": other},
         "split": {f"{block}.norm.weight": other, f"{block}.norm.bias": other},
-        "alias": {f"{block}.views.0": "cpu"},
+        "alias": {f"{block}._views.0": "cpu"},
         "layers": {f"{block}.layers.extra.0.weight": "cpu", f"{block}.layers.extra.0.bias": "cpu"},
         "loss": {"losses.main.weight": "cpu", "kwargs.labels": other},
     }
@@ -131,8 +133,9 @@ def test_a_view_has_its_name(run, shared_seed, device):
 def test_what_forward_makes(run, shared_seed, device):
     """A tensor that forward makes has no name, and where it meets the others is told, inside of a layer too."""
     given = setting(shared_seed, device)
-    seen, _, _ = told(run, "positions", given, device)
-    tensors_are(seen, {}, "positions")
+    for case in ("positions", "kept"):
+        seen, _, _ = told(run, case, given, device)
+        tensors_are(seen, {}, case)
     seen, _, _ = told(run, "state", given, device)
     rnn = f"blocks.{given['at']}.rnn"
     module_is(seen, rnn, "a state")
@@ -166,6 +169,7 @@ def test_other_errors_pass(run, shared_seed, device):
         "own": f"no batch number {dice.randint(100, 999)}",
         "own words": f"expected all tensors on the same device: worker {dice.randint(100, 999)} is lost",
         "own after a handled one": f"no batch number {dice.randint(100, 999)}",
+        "own from a device error": f"no place for batch {dice.randint(100, 999)}",
     }
     for case, why in cases.items():
         seen = run("attempt", case=case, why=why, **given)
@@ -176,7 +180,7 @@ def test_other_errors_pass(run, shared_seed, device):
         require(all(same), f"another error comes out than the model's own ({case})", detail=str(seen.value)[:400])
 
 
-@pytest.mark.parametrize("case", ["healthy", "stray on meta", "own"])
+@pytest.mark.parametrize("case", ["healthy", "stray on meta", "own", "stopped"])
 def test_all_is_as_before(run, shared_seed, device, case):
     """However it ends, model, random generators and torch's modes are as they were."""
     given = setting(shared_seed, device)
@@ -189,12 +193,12 @@ def test_the_model_runs_once(run, shared_seed, device):
     """The model is run once, and sees the modes that the caller has set."""
     given = setting(shared_seed, device)
     for case in ("healthy", "stray on meta"):
-        for training, grad in ((True, True), (False, False)):
+        for training, grad in itertools.product((True, False), repeat=2):
             seen = run("runs", case=case, sizes=given["sizes"], at=given["at"], training=training, grad=grad)
-            count = len(seen.list(what="the runs of the model"))
+            count = len(seen.list("runs", what="the runs of the model"))
             require(count == 1, f"the model is run {count} times ({case})")
-            modes = [seen.flag(0, at) for at in range(2)]
-            require(modes == [training, grad], "the model is run in other modes than those that it was given in")
+            same = seen.get("runs", 0) == seen.get("given")
+            require(same, "the model is run in other modes than those that it was given in")
 
 
 def test_on_the_accelerator(run, shared_seed, device):
@@ -210,3 +214,5 @@ def test_on_the_accelerator(run, shared_seed, device):
         seen, _, _ = told(run, case, given, device)
         module_is(seen, path, case)
         tensors_are(seen, expected, case)
+    seen, _, other = told(run, "three", given, device)
+    devices_are(seen, sorted(["cpu", "meta", str(other)]), "three devices")
