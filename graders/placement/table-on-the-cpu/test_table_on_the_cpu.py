@@ -15,7 +15,7 @@ COPIES = 2
 def task(seed):
     """A table's and a body's weights, ids for some steps, and how the steps are made.
 
-    Ids are repeated: in each batch, and in the last one, which is only evaluated, some of the first one, which is trained.
+    Ids are repeated: in each batch, and in the last one, which is only evaluated, some of the first, which is trained.
     """
     dice = torch.Generator().manual_seed(seed)
     rows, width, hidden, classes, batch, slots = (

@@ -80,7 +80,7 @@ def explain_mismatch(model, args, kwargs):
     if error is not watch.error or len(places) < 2:
         raise error
     running = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(error.__traceback__)]
-    [*_, module] = [paths[each] for each in running if isinstance(each, nn.Module) and each in paths]
+    [*_, module] = [paths[each] for each in running if each in paths]
     met = [(names.get(each.untyped_storage()._cdata), str(each.device)) for each in watch.operands]
     return {
         "module": module,

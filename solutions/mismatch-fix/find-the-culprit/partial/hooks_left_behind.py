@@ -84,7 +84,7 @@ def explain_mismatch(model, args, kwargs):
         raise error
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__) if frame.f_code.co_name == "forward"]
     running = [frame.f_locals.get("self") for frame in frames]
-    [*_, module] = [paths[each] for each in running if isinstance(each, nn.Module) and each in paths]
+    [*_, module] = [paths[each] for each in running if each in paths]
     met = [(names.get(each.untyped_storage()._cdata), str(each.device)) for each in watch.operands]
     return {
         "module": module,
