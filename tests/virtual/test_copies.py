@@ -170,6 +170,20 @@ def test_a_copy_into_ordinary_memory_waits() -> None:
         assert y.item() == 1
 
 
+@pytest.mark.parametrize("non_blocking", [False, True])
+def test_a_copy_of_nothing_waits_for_nothing(non_blocking: bool) -> None:
+    """Where no value is copied, in either direction, nothing that is under way is waited for."""
+    x, nothing = torch.ones(1, device="cuda"), torch.ones(0, 3)
+    with virtual.delay_downloads():
+        y = x.to("cpu", non_blocking=True)
+        there = nothing.to("cuda", non_blocking=non_blocking)
+        assert there.to("cpu", non_blocking=non_blocking).shape == (0, 3)
+        assert torch.empty(0, 3).copy_(there, non_blocking=non_blocking).shape == (0, 3)
+        assert y.isnan().item()
+        torch.cuda.synchronize()
+        assert y.item() == 1
+
+
 def test_events_and_late_downloads() -> None:
     """An event completes what was under way when it was recorded, and not what came after."""
     x = torch.ones(1, device="cuda")

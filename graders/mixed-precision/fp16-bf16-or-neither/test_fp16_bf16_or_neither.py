@@ -14,6 +14,8 @@ TAGS = {"support", "range", "precision"}
 APART = 3.0
 #: Updates, in units of `eps`, of which the first two are lost.
 NEAR = [0.4, 0.45, 0.55, 0.7]
+#: What is on the bad side of a border, and would be on the border itself once it is rounded to the half.
+BARELY = 0.9999
 
 
 def number(name, dtype):
@@ -62,6 +64,21 @@ def at_the_border(dice, dtype):
     }
 
 
+def barely_too_large(dice):
+    """An activation above float16's range, by less than float16 would notice."""
+    return easy(dice) | {"halves": ["float16"], "largest": number("max", "float16") + 8}
+
+
+def barely_too_fine(dtype):
+    """Makes situations in which the only half that is there is too coarse, by less than it would notice."""
+    return lambda dice: easy(dice) | {"halves": [dtype], "spacing": number("eps", dtype) * BARELY}
+
+
+def underflows(dtype, times):
+    """Makes situations with a gradient of so many times the smallest number that this half has with all its bits."""
+    return lambda dice: easy(dice) | {"halves": [dtype], "smallest_gradient": number("smallest_normal", dtype) * times}
+
+
 def small_gradients(situation, dice):
     """With a gradient below float16's range, but above its smallest subnormal number."""
     least = number("smallest_normal", "float16")
@@ -104,17 +121,17 @@ def ask(run, situations):
     return seen
 
 
-def chosen(seen, at):
+def chosen(seen, at, situation, what="a precision that is not fit, or float32 where a half is"):
     precision = seen.text("answers", at, "precision", what="the precision")
     require(precision in PRECISIONS, "the precision is none of the three")
+    require(precision in fit(situation), what, detail=f"{situation}: {fit(situation)}")
     return precision
 
 
 def right_choice(run, situations, what):
     seen = ask(run, situations)
     for at, situation in enumerate(situations):
-        detail = f"{situation}: {fit(situation)}"
-        require(chosen(seen, at) in fit(situation), what, detail=detail)
+        chosen(seen, at, situation, what)
 
 
 def test_the_hardware_has_it(run, seed):
@@ -130,7 +147,7 @@ def test_the_hardware_has_it(run, seed):
 
 def test_the_largest_number_fits(run, seed):
     """Where activations are above float16's range, float16 is not chosen, and bfloat16 is, up to its own range."""
-    situations = draw(seed, too_large_for_float16, too_large_for_both, easy)
+    situations = draw(seed, too_large_for_float16, too_large_for_both, barely_too_large, easy)
     right_choice(run, situations, "the wrong precision for the largest activation")
 
 
@@ -143,13 +160,15 @@ def test_the_precision_suffices(run, seed):
         lambda dice: too_fine_for_bfloat16(dice) | {"largest": between(dice, number("max", "float16") * APART, 1e30)},
         lambda dice: at_the_border(dice, "float16"),
         lambda dice: at_the_border(dice, "bfloat16"),
+        *map(barely_too_fine, HALVES),
     )
     right_choice(run, situations, "the wrong precision for the spacing that is needed")
 
 
 def test_a_small_gradient_is_no_reason_for_float32(run, seed):
     """Where float16 fits but for its gradients, it is chosen, since a scaler mends those."""
-    situations = draw(seed, lambda dice: small_gradients(easy(dice), dice) | {"halves": ["float16"]})
+    tiny = underflows("float16", number("eps", "float16") / 100)
+    situations = draw(seed, lambda dice: small_gradients(easy(dice), dice) | {"halves": ["float16"]}, tiny)
     right_choice(run, situations, "float16 is not chosen where a scaler is all that it needs")
 
 
@@ -161,11 +180,12 @@ def test_the_scaler(run, seed):
         lambda dice: small_gradients(too_large_for_float16(dice), dice),
         lambda dice: small_gradients(too_fine_for_both(dice), dice),
         lambda dice: at_the_border(dice, "bfloat16"),
+        underflows("float16", BARELY),
     )
     seen = ask(run, situations)
     for at, situation in enumerate(situations):
         scaler = seen.flag("answers", at, "scaler", what="the answer for the scaler")
-        wanted = chosen(seen, at) == "float16"
+        wanted = chosen(seen, at, situation) == "float16"
         what = "float16 without a scaler, where gradients are below its range" if wanted else "a scaler without float16"
         require(scaler == wanted, what, detail=str(situation))
 
@@ -185,7 +205,7 @@ def test_weights_in_half(run, seed):
     seen = ask(run, situations)
     for at, situation in enumerate(situations):
         half = seen.flag("answers", at, "half_weights", what="the answer for the weights")
-        precision = chosen(seen, at)
+        precision = chosen(seen, at, situation)
         survives = situation["smallest_update"] > number("eps", precision) / 2
         wanted = precision != "float32" and survives
         what = (
@@ -207,6 +227,7 @@ def test_the_reasons(run, seed):
         too_large_for_both,
         lambda dice: too_large_for_float16(dice) | {"halves": ["bfloat16"]},
         lambda dice: easy(dice) | {"halves": ["float16"]},
+        lambda dice: easy(dice) | {"halves": []},
         each=3,
     )
     seen = ask(run, situations)
@@ -263,6 +284,9 @@ def test_foresee(run, seed):
         for near in NEAR:
             situation = at_the_border(dice, dtype) | {"smallest_update": number("eps", dtype) * near}
             cases.append([situation, {"precision": dtype, "scaler": False, "half_weights": True}])
+        for scaler in (True, False):
+            situation = underflows(dtype, BARELY)(dice)
+            cases.append([situation, {"precision": dtype, "scaler": scaler, "half_weights": False}])
     dice.shuffle(cases)
     seen = run("foresee", cases=cases)
     require(len(seen.list("answers")) == len(cases), "not every case is answered")

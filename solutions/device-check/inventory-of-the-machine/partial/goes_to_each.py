@@ -1,5 +1,5 @@
 # Makes each accelerator the current one, and stays on the last.
-# only: cuda, xpu, virtual
+# only: virtual
 # caught-by: test_nothing_is_changed
 import torch
 

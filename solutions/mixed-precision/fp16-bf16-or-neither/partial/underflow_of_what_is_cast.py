@@ -1,0 +1,46 @@
+# Casts the gradient before it is compared, which rounds it up to the border.
+# caught-by: test_foresee
+import torch
+
+HALVES = {"float16": torch.finfo(torch.float16), "bfloat16": torch.finfo(torch.bfloat16)}
+
+
+def against(name, situation):
+    """What speaks against a half precision: a tag and its number, or None."""
+    info = HALVES[name]
+    if name not in situation["halves"]:
+        return ["support", None]
+    if situation["largest"] > info.max:
+        return ["range", info.max]
+    if situation["spacing"] < info.eps:
+        return ["precision", info.eps]
+    return None
+
+
+def choose(situation):
+    found = {name: against(name, situation) for name in HALVES}
+    unfit = {name: reason for name, reason in found.items() if reason}
+    fit = [name for name in HALVES if name not in unfit]
+    precision = fit[-1] if fit else "float32"  # bfloat16 where it will do: it needs no scaler
+    return {
+        "precision": precision,
+        "scaler": precision == "float16",
+        "half_weights": precision in HALVES and situation["smallest_update"] >= HALVES[precision].eps / 2,
+        "against": unfit,
+    }
+
+
+def cast(plan, value):
+    return torch.tensor(value, dtype=getattr(torch, plan["precision"])).item()
+
+
+def foresee(situation, plan):
+    info = torch.finfo(getattr(torch, plan["precision"]))
+    signs = {
+        "support": plan["precision"] not in [*situation["halves"], "float32"],
+        "range": situation["largest"] > info.max,
+        "precision": situation["spacing"] < info.eps,
+        "underflow": cast(plan, situation["smallest_gradient"]) < info.smallest_normal and not plan["scaler"],
+        "lost updates": situation["smallest_update"] < info.eps / 2 and plan["half_weights"],
+    }
+    return [tag for tag, holds in signs.items() if holds]
