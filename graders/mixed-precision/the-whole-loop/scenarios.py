@@ -7,9 +7,13 @@ from torch import nn
 from torch.nn.functional import mse_loss
 
 
-def train(candidate, device, probe, *, weights, groups, dtype, limit, scale=None, decay=False, at_once=False):
-    """One call of `train` for each group, or a single one for all of them."""
+def train(
+    candidate, device, probe, *, weights, groups, dtype, limit, scale=None, decay=False, at_once=False, left=False
+):
+    """One call of `train` for each group, or a single one for all of them. With `left`, gradients are there before."""
     run = _Run(device, weights, dtype, scale, decay=decay)
+    for parameter in run.model.parameters() if left else ():
+        parameter.grad = torch.full_like(parameter, 4096.0)  # 4, with a scale of 1024
     given = _on(groups, device)
     with probe.watch("training"):
         after = [run.go(candidate, part, limit) for part in ([given] if at_once else [[group] for group in given])]
@@ -43,7 +47,8 @@ class _Run:
     def __init__(self, device, weights, dtype, scale, *, decay):
         self.model = _network(weights).to(device)
         self.dtype = getattr(torch, dtype)
-        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.5, momentum=0.5)
+        layers = [{"params": [*self.model[at].parameters()]} for at in (0, 2)]
+        self.optimizer = torch.optim.SGD(layers, lr=0.5, momentum=0.5)
         factor = (lambda step: 1 / (1 + step)) if decay else (lambda _step: 1.0)
         self.scheduler = torch.optim.lr_scheduler.LambdaLR(self.optimizer, factor)
         self.scaler = torch.amp.GradScaler(

@@ -1,5 +1,7 @@
 """What is demanded of `train`, `checkpoint` and `resume`."""
 
+import math
+
 import pytest
 import torch
 from torch.nn.functional import linear, mse_loss
@@ -44,10 +46,10 @@ def task(seed, groups_wanted):
     return weights, groups
 
 
-def hopeless(group, seed):
-    """The group with one micro-batch whose gradients are not finite in float16. All losses are finite."""
+def hopeless(group, seed, label=1e10):
+    """The group with one micro-batch whose gradients are not finite in float16. By default all losses are finite."""
     at = seed % len(group)
-    return [[x, torch.full_like(y, 1e10)] if here == at else [x, y] for here, (x, y) in enumerate(group)]
+    return [[x, torch.full_like(y, label)] if here == at else [x, y] for here, (x, y) in enumerate(group)]
 
 
 class Reference:
@@ -106,8 +108,9 @@ def test_a_step_is_that_of_the_whole_group(run, shared_seed):
 
 @pytest.mark.parametrize(("dtype", "scale"), MODES)
 def test_groups_in_a_row(run, shared_seed, dtype, scale):
-    """Several groups in one call give one step each, with the learning rate of the schedule."""
+    """Several groups in one call, the last of one micro-batch, give a step each, with the rate of the schedule."""
     weights, groups = task(shared_seed, 3)
+    groups[-1] = groups[-1][-1:]
     seen = run("train", weights=weights, groups=groups, dtype=dtype, limit=FAR, scale=scale, decay=True, at_once=True)
     reference = Reference(weights, decay=True)
     for group in groups:
@@ -125,42 +128,53 @@ def test_the_precision_is_the_given_one(run, shared_seed, dtype, scale):
     require(given and {*given} == {f"torch.{dtype}"}, f"the forward pass does not compute in {dtype}")
 
 
-@pytest.mark.parametrize("scale", [LOW, HIGH])
-def test_clipping_is_in_true_units(run, seed, scale):
-    """The true gradient of the whole group is shortened to the limit, whatever the scale is."""
+@pytest.mark.parametrize(
+    ("dtype", "scale"), [("float16", LOW), ("float16", HIGH), ("bfloat16", None), ("float32", None)]
+)
+def test_clipping_is_in_true_units(run, seed, dtype, scale):
+    """The true gradient of the whole group is shortened to the limit, whatever the scale is, and without one."""
     weights, groups = task(seed, 1)
     limit = float((Reference(weights).step(groups[0]) - row(weights)).norm() / 0.5 * 0.3)
-    seen = run("train", weights=weights, groups=groups, dtype="float16", limit=limit, scale=scale)
+    seen = run("train", weights=weights, groups=groups, dtype=dtype, limit=limit, scale=scale)
     expected = Reference(weights, limit=limit).step(groups[0])
     what = "the step is not the true gradient, shortened to the limit"
-    moved(seen, weights, expected, what, "float16", "after", 0)
+    moved(seen, weights, expected, what, dtype, "after", 0)
 
 
-def test_an_overflow_changes_no_weight(run, seed):
-    """A group with a gradient that is not finite moves no weight, by momentum neither."""
+@pytest.mark.parametrize("label", [1e10, 1e30, math.nan], ids=["finite loss", "infinite loss", "no number"])
+def test_an_overflow_changes_no_weight(run, seed, label):
+    """A group with a gradient that is not finite moves no weight, by momentum neither, whatever its loss is."""
     weights, groups = task(seed, 2)
-    given = [groups[0], hopeless(groups[1], seed)]
+    given = [groups[0], hopeless(groups[1], seed, label)]
     seen = run("train", weights=weights, groups=given, dtype="float16", limit=FAR, scale=SCALE)
     before, after = (weights_after(seen, weights, "after", at) for at in (0, 1))
     require(torch.equal(before, after), "a group with gradients that are not finite changes the weights")
 
 
-def test_training_goes_on_after_an_overflow(run, seed):
-    """The group after a skipped one takes the step that it would have taken without it."""
-    weights, groups = task(seed, 2)
-    given = [hopeless(groups[0], seed), groups[1]]
-    seen = run("train", weights=weights, groups=given, dtype="float16", limit=FAR, scale=SCALE)
-    expected = Reference(weights).step(groups[1])
-    moved(seen, weights, expected, "the step after a skipped one is wrong", "float16", "after", 1)
+@pytest.mark.parametrize("at_once", [False, True], ids=["a call each", "one call"])
+def test_training_goes_on_after_an_overflow(run, seed, at_once):
+    """The group after a skipped one takes the step that it would have taken without it, with the momentum from before.
+
+    Gradients that are there before the first group have no part in it.
+    """
+    weights, groups = task(seed, 3)
+    given = [groups[0], hopeless(groups[1], seed), groups[2]]
+    how = {"dtype": "float16", "limit": FAR, "scale": SCALE, "at_once": at_once, "left": True}
+    seen = run("train", weights=weights, groups=given, **how)
+    reference = Reference(weights)
+    reference.step(groups[0])
+    expected, last = reference.step(groups[2]), 0 if at_once else 2
+    moved(seen, weights, expected, "the step after a skipped one is wrong", "float16", "after", last)
 
 
 def test_the_scheduler_counts_steps(run, seed):
     """The scheduler advances where the optimizer stepped, and only there; nobody warns."""
     weights, groups = task(seed, 4)
     bad = [hopeless(groups[0], seed), groups[1], hopeless(groups[2], seed), groups[3]]
-    skipped = run("train", weights=weights, groups=bad, dtype="float16", limit=FAR, scale=SCALE, decay=True)
+    half = {"weights": weights, "groups": bad, "dtype": "float16", "limit": FAR, "scale": SCALE, "decay": True}
+    skipped, in_one_call = (run("train", **half, at_once=at_once) for at_once in (False, True))
     plain = run("train", weights=weights, groups=groups, dtype="float32", limit=FAR, decay=True)
-    for seen, steps in ((skipped, [0, 1, 1, 2]), (plain, [1, 2, 3, 4])):
+    for seen, steps in ((skipped, [0, 1, 1, 2]), (in_one_call, [2]), (plain, [1, 2, 3, 4])):
         for at, count in enumerate(steps):
             scheduled = seen.number("after", at, "scheduled", what="the scheduler's count of steps")
             require(scheduled == count, "the scheduler's steps are not those of the optimizer")
@@ -169,13 +183,13 @@ def test_the_scheduler_counts_steps(run, seed):
 
 
 def test_the_scale_moves_once_per_group(run, seed):
-    """The given scaler's scale falls once in a group that overflows, and grows after three that do not."""
+    """The given scaler's scale falls once in a group that overflows, and grows after three in a row that do not."""
     weights, groups = task(seed, 5)
-    given = [hopeless(groups[0], seed), *groups[1:]]
+    given = [groups[0], hopeless(groups[1], seed), *groups[2:]]
     seen = run("train", weights=weights, groups=given, dtype="float16", limit=FAR, scale=SCALE)
     found = [seen.number("after", at, "scale", what="the scale after a group") for at in range(5)]
-    require(found[0] < SCALE, "a group that overflows does not lower the scale of the given scaler")
-    expected = [SCALE / 2, SCALE / 2, SCALE / 2, SCALE, SCALE]
+    require(found[1] < found[0], "a group that overflows does not lower the scale of the given scaler")
+    expected = [SCALE, SCALE / 2, SCALE / 2, SCALE / 2, SCALE]
     require(found == expected, "the scale does not move once per group", detail=f"{found}, not {expected}")
 
 

@@ -136,7 +136,7 @@ def _problem(name: str, signature: str, told: Any, functions: list[tuple[str, in
         case {"problem": "not callable"}:
             return f"`{name}` is no function"
         case {"problem": "parameters", "signature": str() as has}:
-            return f"`{name}{shorten(has)}` cannot be called as `{signature}`"
+            return f"`{name}{shorten(has)}` cannot be called as `{signature}` by place and by name"
         case {}:
             return ""
         case _:

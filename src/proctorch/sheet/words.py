@@ -56,7 +56,10 @@ CATALOGUE: Mapping[str, Mapping[str, str]] = {
         "score": "Score",
         "copy_code": "Copy",
         "copied": "Copied",
-        "prefer": "Answers are Python code. Nothing needs to be remembered by heart: documentation may be asked for.",
+        "prefer": (
+            "Answers are Python code, with the names and the parameters of the given code. Nothing needs to be "
+            "remembered by heart: documentation may be asked for."
+        ),
         "kit_files": "What is here",
         "kit_sheet": "the questions, to read or to print",
         "kit_starter": "your answer goes here",

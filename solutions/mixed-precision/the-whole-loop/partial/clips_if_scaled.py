@@ -1,0 +1,34 @@
+# Clips where the scaler is on, which it is with float16 alone.
+# caught-by: test_clipping_is_in_true_units
+import copy
+
+import torch
+from torch.nn.utils import clip_grad_norm_
+
+
+def train(model, loss_fn, groups, optimizer, scheduler, scaler, dtype, max_norm):
+    for group in groups:
+        total = sum(len(x) for x, _ in group)
+        optimizer.zero_grad()
+        for x, y in group:
+            with torch.autocast(x.device.type, dtype=dtype, enabled=dtype != torch.float32):
+                loss = loss_fn(model(x), y) * len(x) / total
+            scaler.scale(loss).backward()
+        if scaler.is_enabled():
+            scaler.unscale_(optimizer)
+            clip_grad_norm_(model.parameters(), max_norm)
+        before = scaler.get_scale()
+        scaler.step(optimizer)
+        scaler.update()
+        if scaler.get_scale() >= before:
+            scheduler.step()
+
+
+def checkpoint(model, optimizer, scheduler, scaler):
+    states = {"model": model, "optimizer": optimizer, "scheduler": scheduler, "scaler": scaler}
+    return {name: copy.deepcopy(part.state_dict()) for name, part in states.items()}
+
+
+def resume(saved, model, optimizer, scheduler, scaler):
+    for name, part in {"model": model, "optimizer": optimizer, "scheduler": scheduler, "scaler": scaler}.items():
+        part.load_state_dict(saved[name])
