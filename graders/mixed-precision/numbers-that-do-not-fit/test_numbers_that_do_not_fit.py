@@ -13,6 +13,10 @@ from proctorch.wire import Named
 HALVES = ["float16", "bfloat16"]
 #: The layers that decide the weights; in a batch, their parameters come first.
 ATTENTION = ("query", "key")
+#: The sign, in `exact`, of a token whose score is 20000.
+LIMIT = 20000 / 16384
+#: Their results have a shape that depends on values, so the CPU waits for it.
+SHAPED = ("aten.nonzero", "aten.masked_select", "aten.bincount", "aten._unique2", "aten.unique_consecutive")
 #: Relative errors of the loss, and of the gradient's length, several times what the rounding of each dtype explains.
 TOLERANCES = {"float16": (4e-3, 0.02), "bfloat16": (2e-2, 0.1), "float32": (1e-5, 1e-4)}
 
@@ -28,24 +32,33 @@ def ordinary(seed):
 
 @functools.cache
 def telling(seed):
-    """The first seed from this one on whose hidden tokens would change the loss, and whose attention learns."""
+    """The first seed from this one on whose attention learns, and where hidden tokens or another width would show."""
     for each in itertools.count(seed):
         given = moderate(each)
         loss, grads = reference(given)
         shown, _ = reference(given | {"keep": torch.ones_like(given["keep"])})
+        divided, _ = reference(divided_by_the_width_of_values(given))
         attention = sum(part.numel() for name in ATTENTION for part in given["weights"][name])
-        if abs(shown / loss - 1) > 0.1 and grads[:attention].norm() > 0.1 * grads.norm():
+        wrong = abs(shown / loss - 1) > 0.1 and abs(divided / loss - 1) > 0.05
+        if wrong and grads[:attention].norm() > 0.1 * grads.norm():
             return each
+
+
+def divided_by_the_width_of_values(given):
+    """The same batch with the scores that come of `sqrt` of the wrong width."""
+    widths = [len(given["weights"][name][1]) for name in ("query", "value")]
+    query = [(widths[0] / widths[1]) ** 0.5 * each for each in given["weights"]["query"]]
+    return given | {"weights": given["weights"] | {"query": query}}
 
 
 def moderate(seed):
     dice = torch.Generator().manual_seed(seed)
-    batch, length, features, width = sizes(dice, (4, 9), (4, 9), (5, 10), (6, 13))
+    batch, length, features, width, of_value = sizes(dice, (4, 9), (4, 9), (5, 10), (6, 13), (40, 61))
     weights = {
-        name: [torch.randn(width, features, generator=dice) / features**0.5, torch.randn(width, generator=dice) / 5]
-        for name in (*ATTENTION, "value")
+        name: [torch.randn(rows, features, generator=dice) / features**0.5, torch.randn(rows, generator=dice) / 5]
+        for name, rows in (*((each, width) for each in ATTENTION), ("value", of_value))
     }
-    weights["out"] = [torch.randn(1, width, generator=dice) / width**0.5, torch.randn(1, generator=dice)]
+    weights["out"] = [torch.randn(1, of_value, generator=dice) / of_value**0.5, torch.randn(1, generator=dice)]
     keep = torch.rand(batch, length, generator=dice) < 0.7
     keep[:, 0], keep[:, 1] = True, False
     return {
@@ -60,12 +73,14 @@ def moderate(seed):
 def exact(seed, width, signs, label):
     """A batch whose scores are 16384 times `signs` (batch, length), and whose query times key is `sqrt(width)` larger.
 
-    All of them, and the queries and keys, are exact in float16 and in bfloat16: nothing is lost but what does not fit.
+    All of them, and the queries and keys, are exact in float16, and in bfloat16 where the signs are: nothing is lost
+    but what does not fit. The whole product comes from one feature, so that even as a sum's only term it does not fit.
     A token adds 8 times its sign to the logit, so weights that are wrong show in the loss.
     """
     dice = torch.Generator().manual_seed(seed)
-    of_query = torch.diag(torch.full((width,), 64.0))[torch.randperm(width, generator=dice)]
-    of_key = of_query * 256 / width**0.5 / 64
+    of_query, of_key = torch.zeros(2, width, width)
+    at = sizes(dice, (0, width), (0, width))
+    of_query[*at], of_key[*at] = 512.0, 32.0 * width**0.5
     pattern = (torch.randint(0, 2, (width,), generator=dice) * 2 - 1).float()
     nothing = torch.zeros(width)
     of_out = torch.randn(width, generator=dice) / width**0.5
@@ -89,22 +104,23 @@ def exact(seed, width, signs, label):
 
 
 def large(seed):
-    """Scores of up to 16384 in size, products of more than 65504, no token hidden."""
+    """Scores of up to 20000, products of more than 65504, no token hidden."""
     dice = torch.Generator().manual_seed(seed + 1)
     batch, length = sizes(dice, (4, 9), (5, 10))
     signs = torch.randint(-2, 3, (batch, length), generator=dice) / 2
-    signs[0], signs[0, :3] = -1.0, torch.tensor([1.0, 0.5, 1.0])
+    signs[0], signs[0, :3] = -1.0, torch.tensor([LIMIT, 1.0, 1.0])
     return exact(seed, (16, 64)[seed % 2], signs, label=0.0)
 
 
 def low(seed):
-    """The tokens that count have scores of -12288, the hidden ones have higher scores."""
+    """The tokens that count have scores of -20000, the hidden ones have higher scores, of up to 20000."""
     dice = torch.Generator().manual_seed(seed + 1)
     batch, length = sizes(dice, (4, 9), (5, 10))
     keep = torch.rand(batch, length, generator=dice) < 0.6
     keep[:, 0], keep[:, 1] = True, False
     hidden = torch.randint(0, 4, (batch, length), generator=dice) / 4
-    return exact(seed, 16, torch.where(keep, -0.75, hidden), label=1.0) | {"keep": keep}
+    hidden[:, 1] = LIMIT
+    return exact(seed, 16, torch.where(keep, -LIMIT, hidden), label=1.0) | {"keep": keep}
 
 
 def empty(seed):
@@ -117,12 +133,23 @@ def empty(seed):
     return given
 
 
-def confident(seed):
-    """As ordinary, with logits that are all on the wrong side; the largest in size is positive, and from 40 to 80."""
+def confident(seed, factor):
+    """As ordinary, with logits all on the wrong side; the largest in size is from 40 to 80 times the factor."""
     given = ordinary(seed)
     found = logits(doubled(given), given)
     largest = float(found[found.abs().argmax()])
-    given["weights"]["out"] = [(40 + seed % 41) / largest * each for each in given["weights"]["out"]]
+    given["weights"]["out"] = [factor * (40 + seed % 41) / largest * each for each in given["weights"]["out"]]
+    return on_the_wrong_side(given)
+
+
+def smallest(seed, sequences, tokens):
+    """So many sequences, and tokens of each, of an ordinary batch; logits on the wrong side, so no loss is tiny."""
+    given = ordinary(seed)
+    given |= {name: given[name][:sequences, :tokens] for name in ("tokens", "keep")}
+    return on_the_wrong_side(given | {"question": given["question"][:sequences]})
+
+
+def on_the_wrong_side(given):
     return given | {"y": (logits(doubled(given), given) < 0).float()}
 
 
@@ -203,10 +230,19 @@ def test_nothing_to_attend_to(run, shared_seed, dtype):
     loss_is_right(run("step", **given, dtype=dtype), given, dtype, "of a batch with a sequence that is hidden wholly")
 
 
+@pytest.mark.parametrize(("sequences", "tokens"), [(1, None), (None, 1)], ids=["one sequence", "one token"])
+def test_one_alone(run, shared_seed, sequences, tokens):
+    """A batch may have one sequence, and a sequence one token."""
+    given = smallest(shared_seed, sequences, tokens)
+    when = "of a batch of one sequence" if sequences else "of a batch whose sequences have one token"
+    loss_is_right(run("step", **given, dtype="float16"), given, "float16", when)
+
+
 @pytest.mark.parametrize("dtype", HALVES)
-def test_confident_and_wrong(run, shared_seed, dtype):
+@pytest.mark.parametrize("factor", [1, 256, -256], ids=["large", "very large", "far below zero"])
+def test_confident_and_wrong(run, shared_seed, factor, dtype):
     """A logit far on the wrong side costs as much as it is large."""
-    given = confident(shared_seed)
+    given = confident(shared_seed, factor)
     loss_is_right(run("step", **given, dtype=dtype), given, dtype, "of a batch with large logits on the wrong side")
 
 
@@ -228,12 +264,19 @@ def test_layers_stay_in_half(run, shared_seed, dtype):
     require({*given} == {f"torch.{dtype}"}, f"under autocast for {dtype}, a linear layer computes in another dtype")
 
 
+@pytest.mark.parametrize("dtype", TOLERANCES)
 @pytest.mark.parametrize("batch", [ordinary, empty])
-def test_no_value_is_read(run, shared_seed, batch):
-    """Python reads no value of a tensor in the forward pass."""
-    seen = run("step", **batch(shared_seed), dtype="bfloat16")
-    for read in seen.trace("forward").reads:
+def test_no_value_is_read(run, shared_seed, batch, dtype, device):
+    """In the forward pass, Python reads no value of a tensor, and makes no tensor whose shape depends on values."""
+    trace = run("on_the_way", **batch(shared_seed), dtype=dtype).trace("forward")
+    for read in trace.reads:
         fail("the forward pass reads a value of a tensor", line=read.line)
+    for copy in trace.copies:
+        if copy.source == device.torch != copy.target:
+            fail("the forward pass takes a tensor from its device", line=copy.line)
+    for op in trace.ops:
+        shaped = op.name in SHAPED or (op.name == "aten.index" and "bool" in op.inputs[1:])
+        require(not shaped, "the forward pass makes a tensor whose shape depends on values", detail=op.name)
 
 
 def test_without_autocast(run, seed):
