@@ -38,7 +38,7 @@ def task(seed):
     dice = torch.Generator().manual_seed(seed)
     channels, height, width, hidden, classes, half, last = (
         int(torch.randint(low, high, (), generator=dice))
-        for low, high in ((1, 4), (2, 4), (2, 4), (8, 12), (3, 6), (5, 8), (2, 4))
+        for low, high in ((1, 4), (2, 4), (2, 4), (8, 12), (3, 6), (5, 7), (2, 4))
     )
     features = channels * height * width
 
