@@ -19,8 +19,9 @@ _PATIENCE = 500
 def fit(candidate, device, probe, *, training, rooms, **given):
     """One training, with a model that comes in this mode and a memory of so many `rooms`."""
     ledger = _Ledger(rooms)
-    model, told, path = _fit(candidate, device, probe, ledger, training, given)
+    model, told, path, rounds = _fit(candidate, device, probe, ledger, training, given)
     return {
+        "rounds": rounds,
         "told": told,
         "calls": ledger.told(),
         "model": [each.detach() for each in model.state_dict().values()],
@@ -29,9 +30,12 @@ def fit(candidate, device, probe, *, training, rooms, **given):
     }
 
 
-def fit_in_vain(candidate, device, probe, *, rooms, error, **given):
-    """A training that cannot go on. An error of another kind than lack of memory comes with the third call."""
-    ledger = _Ledger(rooms, error)
+def fit_in_vain(candidate, device, probe, *, cases, **given):
+    """Trainings that cannot go on, each with a memory of its own `rooms`, or with an `error`."""
+    return {"cases": [_fit_in_vain(candidate, device, probe, _Ledger(**case), given) for case in cases]}
+
+
+def _fit_in_vain(candidate, device, probe, ledger, given):
     try:
         told = probe.attempt(_fit, candidate, device, probe, ledger, True, given)
     except _Enough:
@@ -43,7 +47,7 @@ def fit_large(candidate, device, probe, *, rows, batches, kept):
     """Images of 4 MiB each, in a model that saves so many bytes for each row until its backward pass."""
     model = nn.Sequential(_Means(), _Linear(4, 3), _Large(kept), _Linear(3, 2))
     train = _Loader(_images(rows) for _ in range(batches))
-    val = _Loader(_images(2) for _ in range(2))
+    val = _Loader(_images(2) for _ in range(9))
     arguments = {"epochs": 1, "rate": 0.1, "path": _new_path()}
     told = probe.attempt(candidate.fit, model, train, val, torch.ones(2), device, **arguments)
     return {"raised": told.get("raised"), "message": told.get("message")}
@@ -54,9 +58,22 @@ def _fit(candidate, device, probe, ledger, training, given):
     model = _Classifier(given.pop("weights"), given.pop("mask"), ledger).train(training)
     train, val = _Loader(given.pop("train")), _Loader(given.pop("val"))
     class_weights, path = given.pop("class_weights").clone(), _new_path()
-    with _no_garbage_collector(), probe.watch():
+    if training:  # somebody has trained it before, and not emptied the gradients
+        for each in model.parameters():
+            each.grad = torch.ones_like(each) if each.requires_grad else None
+    with _no_garbage_collector(), probe.watch(), _late(device):
         told = candidate.fit(model, train, val, class_weights, device, **given, path=path)
-    return model, told, path
+    return model, told, path, [train.rounds, val.rounds]
+
+
+def _late(device):
+    """Where the device is virtual, copies to the CPU that do not block arrive when the CPU waits for them."""
+    if device.type == "cuda":
+        from proctorch import virtual
+
+        if virtual.is_enabled():
+            return virtual.delay_downloads()
+    return contextlib.nullcontext()
 
 
 def _new_path():
@@ -70,15 +87,16 @@ def _loaded(probe, path):
 
 
 class _Loader:
-    """Gives the same batches each time, made anew."""
+    """Gives the same batches each time, made anew. `rounds` is how often it was asked for them."""
 
     def __init__(self, batches):
-        self._batches = [*batches]
+        self._batches, self.rounds = [*batches], 0
 
     def __len__(self):
         return len(self._batches)
 
     def __iter__(self):
+        self.rounds += 1
         return ([images.clone(), labels.clone()] for images, labels in self._batches)
 
 
@@ -92,7 +110,10 @@ class _Enough(BaseException):
 
 
 class _Ledger:
-    """The calls of a model. `rooms`: from which call in training on, how many rows fit forward and backward."""
+    """The calls of a model. `rooms`: from which call in training on, how many rows fit forward and backward.
+
+    An error of another kind than lack of memory comes with the third call in training.
+    """
 
     def __init__(self, rooms, error=None):
         self._rooms, self._error = rooms, error
@@ -117,11 +138,13 @@ class _Ledger:
             }
         )
         self._trained += training
+        if self._error == _EVALUATION and not training:
+            raise torch.OutOfMemoryError
 
     def forward(self, graph, saved):
         """The part of a call that needs memory."""
         rows, call = len(saved), self._calls[-1]
-        if self._error is not None and self._trained == 3:
+        if self._error in _ERRORS and self._trained == 3:
             wrong = _ERRORS[self._error]()
             raise wrong
         self._fit(call, rows, self._room()[1])
@@ -145,7 +168,7 @@ class _Ledger:
     def _fit(self, call, rows, room):
         if rows > room:
             call["failed"] = True
-            raise torch.OutOfMemoryError(f"CUDA out of memory. Tried to allocate {rows}.00 GiB.")
+            raise torch.OutOfMemoryError(f"Tried to allocate {rows}.00 GiB.")
 
     def _in_use(self):
         return sum(each() is not None for each in self._saved)
@@ -160,7 +183,12 @@ class _Ledger:
 _ERRORS = {
     "a wrong shape": lambda: RuntimeError("mat1 and mat2 shapes cannot be multiplied (4x8 and 16x4)"),
     "a wrong value": lambda: ValueError("a label is out of range"),
+    "a lack of memory in the driver": lambda: RuntimeError("CUDA error: out of memory"),
+    "a lack of memory on the host": lambda: MemoryError("out of memory"),
+    "a missing key": lambda: KeyError("mask"),
 }
+#: The first call in evaluation runs out of memory.
+_EVALUATION = "a lack of memory in evaluation"
 
 
 class _Graph:
@@ -239,17 +267,20 @@ class _Gate(nn.Module):
 
 
 class _Classifier(nn.Module):
+    """Its first bias is frozen."""
+
     def __init__(self, weights, mask, ledger):
         super().__init__()
         wide, _, narrow, _ = weights
-        self.wide = _Linear(wide.shape[1], wide.shape[0])
+        self.wide = nn.Linear(wide.shape[1], wide.shape[0])
         self.gate = _Gate(mask)
         self.needs = _Needs(ledger)
-        self.narrow = _Linear(narrow.shape[1], narrow.shape[0])
+        self.narrow = nn.Linear(narrow.shape[1], narrow.shape[0])
         self._ledger = ledger
         with torch.no_grad():
             for parameter, given in zip(self.parameters(), weights, strict=True):
                 parameter.copy_(given)
+        self.wide.bias.requires_grad_(False)
 
     def forward(self, images):
         self._ledger.begin(images, training=self.training)

@@ -15,6 +15,19 @@ MOMENTUM = 0.9
 ENOUGH = [[0, 1000, 1000]]
 #: The state's entries, in order; the mask is a buffer.
 STATE = ("wide.weight", "wide.bias", "gate.mask", "narrow.weight", "narrow.bias")
+#: The place of the parameter that is frozen, among the weights.
+FROZEN = 1
+#: Errors that come in a training, the exception of each, and how many calls of the model there are until then.
+ERRORS = {
+    "a wrong shape": ("RuntimeError", 3),
+    "a wrong value": ("ValueError", 3),
+    "a lack of memory in the driver": ("RuntimeError", 3),
+    "a lack of memory on the host": ("MemoryError", 3),
+    "a missing key": ("KeyError", 3),
+    "a lack of memory in evaluation": ("OutOfMemoryError", 5),
+}
+#: A rate with which nothing is learnt.
+TOO_HIGH = 2.0
 #: So many copies and reads for each epoch, and so many bytes in a copy that is not counted.
 TRIPS, SMALL = 2, 8
 MIB = 1 << 20
@@ -25,7 +38,7 @@ def task(seed):
     dice = torch.Generator().manual_seed(seed)
     channels, height, width, hidden, classes, half, last = (
         int(torch.randint(low, high, (), generator=dice))
-        for low, high in ((1, 4), (2, 4), (2, 4), (8, 12), (3, 6), (4, 7), (2, 4))
+        for low, high in ((1, 4), (2, 4), (2, 4), (8, 12), (3, 6), (5, 7), (2, 4))
     )
     features = channels * height * width
 
@@ -42,7 +55,7 @@ def task(seed):
             torch.randn(classes, generator=dice) / 10,
         ],
         "mask": mask[torch.randperm(hidden, generator=dice)],
-        "train": [batch(rows) for rows in (2 * half + 1, 2 * half + 1, 2 * half + 1, last)],
+        "train": [batch(rows) for rows in (2 * half + 1, 2 * half + 3, 2 * half + 1, last)],
         "class_weights": 0.25 + 3 * torch.rand(classes, generator=dice),
         "epochs": 2,
         "rate": 0.1 + float(torch.rand((), generator=dice)) / 10,
@@ -87,7 +100,8 @@ def trained(given):
             of_rows = cross_entropy(logits_of(leaves, images.double(), mask), labels, reduction="none")
             shares = given["class_weights"].double()[labels]
             loss = (of_rows * shares).sum()
-            grads = torch.autograd.grad(loss / shares.sum(), leaves)
+            grads = [*torch.autograd.grad(loss / shares.sum(), leaves)]
+            grads[FROZEN] = torch.zeros_like(grads[FROZEN])
             speeds = [MOMENTUM * speed + grad for speed, grad in zip(speeds, grads, strict=True)]
             weights = [each - given["rate"] * speed for each, speed in zip(weights, speeds, strict=True)]
             total, count = total + float(loss.detach()), count + float(shares.sum())
@@ -103,21 +117,28 @@ def enough(run, shared_seed):
 
 
 def scarce(run, shared_seed):
-    """A task, and what came of it where half of a batch fits forward, and in the second epoch two rows backward.
+    """A task, and what came of it where half of a batch fits forward, and in the second epoch one row backward.
 
-    A batch has a row more than two chunks. The second lack begins with the second chunk of a batch: the thirteenth
-    call, after one that failed, ten for the first epoch and one for the first chunk.
+    A batch has a row more than two chunks, the second one three more. With these three, which are less than a chunk,
+    the second lack begins: the 17th call, after one that failed, ten for the first epoch, three for a batch, and two.
     """
     given = task(shared_seed)
     half = len(given["train"][0][0]) // 2
-    return given, run("fit", **given, training=True, rooms=[[0, half, 1000], [12, 1000, 2]])
+    return given, run("fit", **given, training=True, rooms=[[0, half, 1000], [16, 1000, 1]])
 
 
-def right_weights(seen, given, device):
+def rising(seed):
+    """Of the tasks from this one on, with a rate that is too high, the first whose loss rises."""
+    given = task(seed) | {"rate": TOO_HIGH}
+    (first, second), _, _ = trained(given)
+    return given if second > 1.1 * first else rising(seed + 1)
+
+
+def right_weights(seen, given, device, after="after training"):
     _, weights, _ = trained(given)
     expected = [*weights[:2], given["mask"].double(), *weights[2:]]
     for at, each in enumerate(expected):
-        what = f"{STATE[at]} after training"
+        what = f"{STATE[at]} {after}"
         mine = seen.tensor("model", at, what=what, dtype="float32", shape=tuple(each.shape), device=device)
         close(mine, each, what, **TOLERANCE)
 
@@ -167,6 +188,17 @@ def test_the_model_is_trained(run, shared_seed, device):
     """Where all fits, the weights are those of SGD with momentum on the weighted loss, on the device."""
     given, seen = enough(run, shared_seed)
     right_weights(seen, given, device)
+    again = run("fit", **given, training=True, rooms=ENOUGH)
+    right_weights(again, given, device, "after training, of a model that came with gradients,")
+
+
+def test_each_epoch_has_its_own_batches(run, shared_seed):
+    """As often as there are epochs, `train` and `val` are iterated over."""
+    given, seen = enough(run, shared_seed)
+    for at, name in enumerate(("train", "val")):
+        rounds = seen.number("rounds", at)
+        what = f"in {given['epochs']} epochs, `{name}` is iterated over {rounds:g} times"
+        require(rounds == given["epochs"], what)
 
 
 def test_the_losses(run, shared_seed):
@@ -214,12 +246,17 @@ def test_evaluation_has_no_graph(run, shared_seed):
 def test_the_checkpoint(run, shared_seed):
     """`torch.load` reads the file, and what it reads is the state of the trained model, on the CPU."""
     _, seen = enough(run, shared_seed)
+    right_file(seen)
+    right_file(run("fit", **rising(shared_seed), training=False, rooms=ENOUGH), " where the loss rises")
+
+
+def right_file(seen, where=""):
     raised = seen.get("saved", "raised")
     require(raised is None, "`torch.load(path)` raises", detail=f"{seen.get('saved', 'message')}")
     found = seen.dict("saved", "returned", what="what the file holds")
     require(sorted(map(str, found)) == sorted(STATE), "the file does not have the entries of the model's `state_dict`")
     for at, name in enumerate(STATE):
-        expected, what = seen.tensor("model", at), f"{name} in the file"
+        expected, what = seen.tensor("model", at), f"{name} in the file{where}"
         mine = seen.tensor(
             "saved", "returned", name, what=what, dtype="float32", shape=tuple(expected.shape), device="cpu"
         )
@@ -246,25 +283,34 @@ def test_nothing_is_kept(run, shared_seed):
 
 
 def test_what_does_not_fit_leaves(run, shared_seed):
-    """With room for no row, the rows are halved down to one, and the exception leaves; others leave at once."""
+    """A row that does not fit leaves as soon as it is by itself, all other errors and those in evaluation at once."""
     given = task(shared_seed)
-    seen = run("fit_in_vain", **given, rooms=[[0, 0, 0]], error=None)
-    require(seen.get("endless") is None, "a row that does not fit is tried again and again")
-    names = seen.list("raised") if seen.get("raised") is not None else []
-    require("OutOfMemoryError" in names, "a row does not fit by itself, and no OutOfMemoryError leaves `fit`")
-    rows = [
-        seen.tensor("calls", at, "rows", what="what the model gets").numel() for at in range(len(seen.list("calls")))
-    ]
-    expected = [len(given["train"][0][0])]
-    while expected[-1] > 1:
-        expected.append(expected[-1] // 2)
-    require(rows == expected, "the rows are not halved until there is one", detail=f"{rows}, not {expected}")
-    for error, name in (("a wrong shape", "RuntimeError"), ("a wrong value", "ValueError")):
-        seen = run("fit_in_vain", **given, rooms=ENOUGH, error=error)
-        require(seen.get("endless") is None, "an error that is no lack of memory is tried again and again")
-        names = seen.list("raised") if seen.get("raised") is not None else []
-        require(names[:1] == [name], f"a {name} that tells of {error} does not leave `fit`", detail=str(names))
-        require(len(seen.list("calls")) == 3, f"after a {name} that tells of {error}, the model is called again")
+    whole = len(given["train"][0][0])
+    half, halves = whole // 2, [whole]
+    while halves[-1] > 1:
+        halves.append(halves[-1] // 2)
+    cases = [{"rooms": [[0, 0, 0]]}, {"rooms": [[0, half, 1000], [3, 0, 0]]}]
+    cases += [{"rooms": ENOUGH, "error": error} for error in ERRORS]
+    seen = run("fit_in_vain", **given, cases=cases)
+    for case, expected in enumerate((halves, [whole, half, half, 1])):
+        require(seen.get("cases", case, "endless") is None, "a row that does not fit is tried again and again")
+        names = raised(seen, case)
+        require("OutOfMemoryError" in names, "a row does not fit by itself, and no OutOfMemoryError leaves `fit`")
+        every = range(len(seen.list("cases", case, "calls")))
+        rows = [seen.tensor("cases", case, "calls", at, "rows", what="what the model gets").numel() for at in every]
+        what = "the rows are not halved until there is one, which ends it"
+        require(rows == expected, what, detail=f"{rows}, not {expected}")
+    for case, (error, (name, expected)) in enumerate(ERRORS.items(), start=2):
+        require(seen.get("cases", case, "endless") is None, f"after {error}, it is tried again and again")
+        names = raised(seen, case)
+        require(names[:1] == [name], f"the {name} that tells of {error} does not leave `fit`", detail=str(names))
+        made = len(seen.list("cases", case, "calls"))
+        require(made == expected, f"after the {name} that tells of {error}, the model is called again")
+
+
+def raised(seen, case):
+    """The names of the exception that left, none if none did."""
+    return seen.list("cases", case, "raised") if seen.get("cases", case, "raised") is not None else []
 
 
 def test_it_goes_there_once(run, shared_seed, device):
@@ -292,7 +338,10 @@ def test_few_trips_back(run, shared_seed, device):
 
 
 def test_it_fits_in_the_budget(run):
-    """Four batches of six rows of 4 MiB, which need 8 MiB more each, are trained on in 64 MiB."""
+    """In 64 MiB, four batches of six rows are trained on, and nine of two are evaluated.
+
+    A row has 4 MiB, and needs 8 MiB more until its backward pass.
+    """
     seen = run("fit_large", rows=6, batches=4, kept=8 * MIB)
     names = seen.list("raised") if seen.get("raised") is not None else []
     require("OutOfMemoryError" not in names, "the accelerator runs out of memory, though three rows at once would fit")

@@ -8,7 +8,7 @@ class Trainer:
         self.model, self.device, self.rows = model.to(device), device, None
         self.class_weights = class_weights
         self.criterion = nn.CrossEntropyLoss(weight=class_weights, reduction="sum").to(device)
-        self.parameters = list(model.parameters())
+        self.parameters = [each for each in model.parameters() if each.requires_grad]
         self.optimizer = torch.optim.SGD(self.parameters, lr=rate, momentum=0.9)
 
     def epoch(self, loader):

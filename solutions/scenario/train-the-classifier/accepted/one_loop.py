@@ -33,12 +33,13 @@ def fit(model, train, val, class_weights, device, *, epochs, rate, path):
                 optimizer.zero_grad()
                 try:
                     for at in range(0, len(labels), rows):
-                        part = criterion(model(images[at : at + rows]), labels[at : at + rows]).sum() / share
+                        x, y = images[at : at + rows], labels[at : at + rows]
+                        part = criterion(model(x), y).sum() / share
                         part.backward()
                         loss, part = loss + part.detach(), None
                     break
                 except torch.OutOfMemoryError:
-                    part, longest = None, rows // 2
+                    part, longest = None, len(y) // 2
                     if not longest:
                         raise
             optimizer.step()

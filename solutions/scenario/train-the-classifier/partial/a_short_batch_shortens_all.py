@@ -17,10 +17,8 @@ def fit(model, train, val, class_weights, device, *, epochs, rate, path):
             images, labels = images.to(device), labels.to(device)
             done = None
             while done is None:
-                rows = most = min(most or len(images), len(images))
-                done = attempt(model, optimizer, images, labels, weights, rows)
-                if done is None:
-                    most = rows // 2
+                most = min(most or len(images), len(images))
+                done, most = attempt(model, optimizer, images, labels, weights, most)
             optimizer.step()
             sums += done
         loss, weight = sums.tolist()
@@ -31,20 +29,20 @@ def fit(model, train, val, class_weights, device, *, epochs, rate, path):
     return {"losses": losses, "confusion": torch.stack(confusion)}
 
 
-def attempt(model, optimizer, images, labels, weights, rows):
-    """Puts the batch's gradient into the parameters; the sums of losses and weights, or None if memory runs out."""
+def attempt(model, optimizer, images, labels, weights, most):
+    """Fills the gradients; the sums of losses and weights, or None if memory runs out, and how many rows are allowed."""
     optimizer.zero_grad()
-    weight, total = weights[labels].sum(), 0
+    weight, total, rows = weights[labels].sum(), 0, most or len(images)
     try:
         for x, y in zip(images.split(rows), labels.split(rows)):
             loss = F.cross_entropy(model(x), y, weight=weights, reduction="sum")
             (loss / weight).backward()
             total = total + loss.detach()
     except torch.OutOfMemoryError:
-        if rows == 1:
+        if len(x) == 1:
             raise
-        return None
-    return torch.stack([total, weight])
+        return None, len(x) // 2
+    return torch.stack([total, weight]), most
 
 
 @torch.no_grad()

@@ -17,9 +17,8 @@ def fit(model, train, val, class_weights, device, *, epochs, rate, path):
             images, labels = images.to(device), labels.to(device)
             done = None
             while done is None:
-                rows = most or len(images)
                 optimizer.zero_grad()
-                weight, total = weights[labels].sum(), 0
+                weight, total, rows = weights[labels].sum(), 0, most or len(images)
                 try:
                     for x, y in zip(images.split(rows), labels.split(rows)):
                         loss = F.cross_entropy(model(x), y, weight=weights, reduction="sum")
@@ -27,9 +26,9 @@ def fit(model, train, val, class_weights, device, *, epochs, rate, path):
                         total = total + loss.detach()
                     done = torch.stack([total, weight])
                 except torch.OutOfMemoryError:
-                    if rows == 1:
+                    if len(x) == 1:
                         raise
-                    most = rows // 2
+                    most = len(x) // 2
             optimizer.step()
             sums += done
         loss, weight = sums.tolist()

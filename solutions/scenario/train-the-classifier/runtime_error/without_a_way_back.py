@@ -9,20 +9,13 @@ def fit(model, train, val, class_weights, device, *, epochs, rate, path):
     model.to(device)
     weights = class_weights.to(device)
     optimizer = torch.optim.SGD(model.parameters(), lr=rate, momentum=0.9)
-    losses, confusion, most = [], [], None
+    losses, confusion = [], []
     for _ in range(epochs):
         model.train()
         sums = torch.zeros(2, device=device)
         for images, labels in train:
             images, labels = images.to(device), labels.to(device)
-            done = None
-            while done is None:
-                rows = most or len(images)
-                done = attempt(model, optimizer, images, labels, weights, rows)
-                if done is None:
-                    most = rows // 2
-            optimizer.step()
-            sums += done
+            sums += step(model, optimizer, images, labels, weights)
         loss, weight = sums.tolist()
         losses.append(loss / weight)
         confusion.append(evaluate(model, val, device, len(weights)))
@@ -31,15 +24,14 @@ def fit(model, train, val, class_weights, device, *, epochs, rate, path):
     return {"losses": losses, "confusion": torch.stack(confusion)}
 
 
-def attempt(model, optimizer, images, labels, weights, rows):
-    """Puts the batch's gradient into the parameters; the sums of losses and weights, or None if memory runs out."""
+def step(model, optimizer, images, labels, weights):
+    """One step; the sums of losses and weights."""
     optimizer.zero_grad()
-    weight, total = weights[labels].sum(), 0
-    for x, y in zip(images.split(rows), labels.split(rows)):
-        loss = F.cross_entropy(model(x), y, weight=weights, reduction="sum")
-        (loss / weight).backward()
-        total = total + loss.detach()
-    return torch.stack([total, weight])
+    weight = weights[labels].sum()
+    loss = F.cross_entropy(model(images), labels, weight=weights, reduction="sum")
+    (loss / weight).backward()
+    optimizer.step()
+    return torch.stack([loss.detach(), weight])
 
 
 @torch.no_grad()
