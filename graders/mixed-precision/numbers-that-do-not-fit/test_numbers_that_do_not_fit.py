@@ -124,9 +124,13 @@ def low(seed):
 
 
 def empty(seed):
-    """As ordinary, with sequences of which all tokens are hidden; any weight in them would raise their logits by 6."""
+    """As ordinary, with sequences of which all tokens are hidden.
+
+    Their logits are 3. Any weight in them would raise these by 6, and of labels of 0 none is cheap.
+    """
     given = ordinary(seed)
     of_out = given["weights"]["out"][0][0]
+    given["weights"]["out"][1] = torch.full((1,), 3.0)
     given["weights"]["value"][1] = 6 * of_out / of_out.square().sum()
     for row in (seed % len(given["keep"]), -1):
         given["keep"][row], given["y"][row] = False, 0.0
