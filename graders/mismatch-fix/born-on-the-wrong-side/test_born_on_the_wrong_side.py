@@ -15,7 +15,7 @@ CHOSEN = {"device": "meta", "dtype": "float64", "precision": "medium"}
 
 
 def task(seed):
-    """An encoder's sizes and weights, tokens for it, and a direction for the gradient."""
+    """Sizes and weights of an encoder, tokens (the first and the last word among them), a direction for the gradient."""
     dice = torch.Generator().manual_seed(seed)
     vocabulary, width, batch, time = (
         int(torch.randint(low, high, (), generator=dice)) for low, high in ((10, 30), (3, 8), (2, 5), (9, 11))
@@ -25,6 +25,8 @@ def task(seed):
     def random(*shape):
         return torch.randn(*shape, generator=dice)
 
+    tokens = torch.randint(0, vocabulary, (batch, time), generator=dice)
+    tokens[0, :2] = torch.tensor([0, vocabulary - 1])
     return {
         "sizes": [vocabulary, width, length],
         "weights": {
@@ -35,7 +37,7 @@ def task(seed):
             "cell.bias_ih": random(3 * width) / 4,
             "cell.bias_hh": random(3 * width) / 4,
         },
-        "tokens": torch.randint(0, vocabulary, (batch, time), generator=dice),
+        "tokens": tokens,
         "direction": random(batch, time, width),
     }
 
