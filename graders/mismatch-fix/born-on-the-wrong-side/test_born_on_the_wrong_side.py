@@ -15,7 +15,7 @@ CHOSEN = {"device": "meta", "dtype": "float64", "precision": "medium"}
 
 
 def task(seed):
-    """Sizes and weights of an encoder, tokens (the first and the last word among them), a direction for the gradient."""
+    """Sizes and weights of an encoder, tokens with the first and the last word, and a direction for the gradient."""
     dice = torch.Generator().manual_seed(seed)
     vocabulary, width, batch, time = (
         int(torch.randint(low, high, (), generator=dice)) for low, high in ((10, 30), (3, 8), (2, 5), (9, 11))
