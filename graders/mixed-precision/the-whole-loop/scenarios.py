@@ -13,7 +13,7 @@ def train(
     """One call of `train` for each group, or a single one for all of them. With `left`, gradients are there before."""
     run = _Run(device, weights, dtype, scale, decay=decay)
     for parameter in run.model.parameters() if left else ():
-        parameter.grad = torch.full_like(parameter, 4096.0)  # 4, with a scale of 1024
+        parameter.grad = torch.full_like(parameter, 4 * run.scaler.get_scale())
     given = _on(groups, device)
     with probe.watch("training"):
         after = [run.go(candidate, part, limit) for part in ([given] if at_once else [[group] for group in given])]
